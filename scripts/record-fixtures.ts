@@ -12,7 +12,7 @@ import { readFixture, writeFixture } from '../src/rehearsal/replay/fixture-file.
 import { replayCall } from '../src/rehearsal/replay/replay-call.ts';
 import { requireConfiguration } from '../src/cli/setup/configuration.ts';
 import { speechSource } from '../src/cli/setup/speech-settings.ts';
-import { readDevSecret } from '../src/config/dev-secrets.ts';
+import { readDevSecret } from '../src/config/own-secrets.ts';
 import { parseAction } from '../src/dialog/action-schema.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';

@@ -7,7 +7,7 @@ import { startGateway } from '../../src/hosts/app.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/log/call-news.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
-import { readDevSecret } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/own-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';

@@ -140,7 +140,7 @@ function turnMachine(name: string, before: (state: TurnState) => TurnState): Cos
 
 function recorder(): Cost {
   const files = { create: () => ({ failure: undefined, write: () => undefined, finish: async () => true }) };
-  const recording = new Recording('unused', 'call', 'always', files);
+  const recording = new Recording('unused', 'call', { files });
   let nowMs = 0;
   return cost('recording: a frame of each side', 7_000, (at) => {
     recording.caller(of(pcm, at), nowMs, nowMs, nowMs);

@@ -162,11 +162,9 @@ export class ListenedCall implements LiveSession {
     const side: Side = {
       audio: new InboundAudio(
         detectorOf(this.identity.bot, this.#services),
-        undefined,
         new EchoGuard(),
         (event) => this.#heard(track, event),
-        () => undefined,
-        rateHz,
+        { rateHz },
       ),
       // A further session for hints would need a third slot.
       recogniser: new RecogniserHandover({ ...this.#services, spareRecognition: () => undefined }, (event) =>

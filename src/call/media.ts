@@ -72,20 +72,19 @@ export function openMedia(
   const recording = openRecording(identity, services, aheadMs, rates);
   const sound = new HeardSound(recording, aheadMs, rates);
   const echo = new EchoGuard(sentRateHz);
-  const outbound = new OutboundAudio(attachment, playout, sound, echo, ambienceOf(bot, sentRateHz), (...unit) =>
-    listener.unitStarted(...unit),
-  );
-  const inbound = new InboundAudio(
-    detectorOf(bot, services),
+  const outbound = new OutboundAudio(attachment, playout, echo, {
     sound,
-    echo,
-    (event) => listener.feed(event),
-    (pcm, frame) => {
+    ambience: ambienceOf(bot, sentRateHz),
+    onStarted: (...unit) => listener.unitStarted(...unit),
+  });
+  const inbound = new InboundAudio(detectorOf(bot, services), echo, (event) => listener.feed(event), {
+    sound,
+    watch(pcm, frame) {
       voicemails.frame(frame.voiced);
       listener.frame(pcm, frame);
     },
     rateHz,
-  );
+  });
   const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>
@@ -112,7 +111,7 @@ export function openRecording(
   if (rule === 'never') return undefined;
   const earlier = resumed?.recording;
   const path = earlier?.path ?? recordingPathOf(recordingsFolder, callId, resumed?.startedAtWallMs ?? clock.wallMs());
-  return new Recording(path, callId, rule, recordingFiles, aheadMs, rateHz, sentRateHz, undefined, earlier);
+  return new Recording(path, callId, { rule, files: recordingFiles, aheadMs, rateHz, botRateHz: sentRateHz, earlier });
 }
 
 /** Path of a call's recording. @param startedAtWallMs start of the call */

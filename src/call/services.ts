@@ -1,10 +1,12 @@
+import type { Attachment, CarrierWitness } from '../carriers/port.ts';
 import type { CallSpeech, Recogniser } from '../speech/port.ts';
 import type { CarrierServices } from './control/carrier-control.ts';
 import type { DialogServices } from './control/dialog-driver.ts';
 import type { RefusedCalls } from './control/refusals.ts';
 import type { SecretVault } from './control/secret-vault.ts';
+import type { CallOrder } from './control/supervision.ts';
 import type { CallLogServices } from './log/call-log.ts';
-import type { CallRecord } from './log/call-record.ts';
+import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import type { MediaServices } from './media.ts';
 import type { WarmTransferServices } from './transfer/warm-transfers.ts';
 import type { ResumeState } from './resume/resume-state.ts';
@@ -51,3 +53,15 @@ export const DEFAULT_CALL_TIMING: CallTiming = {
   stopGraceMs: 1_500,
   stalledMs: 5_000,
 };
+
+/** Wraps a call that is recorded for replay: all that reaches the call passes through it. */
+export interface CallTap {
+  /** The wrapped identity and services, in place of the call's own. */
+  readonly identity: CallIdentity;
+  readonly services: CallServices;
+  attach(attachment: Attachment, attach: (attachment: Attachment) => void): void;
+  told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void;
+  witnessed(witness: CarrierWitness, tell: () => void): void;
+  /** @param obey carries out the order */
+  ordered(order: CallOrder, obey: () => Promise<void>): Promise<void>;
+}

@@ -1,34 +1,34 @@
 import type { Attachment, CarrierWitness, MediaEvent } from '../carriers/port.ts';
-import { atRates } from './resampled-attachment.ts';
 import { lastWordsWithoutSpeech } from '../config/when-down.ts';
 import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
-import { CallLog } from './log/call-log.ts';
 import { AnswerWatch } from './answering/answer-watch.ts';
+import { type CallEvent, CallLine } from './call-line.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { LiveSession, LiveStanding } from './live-session.ts';
-import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver } from './control/dialog-driver.ts';
-import { callTurns } from './call-turns.ts';
-import { dialogActs } from './dialog-acts.ts';
+import { optOutSettings } from './control/refusals.ts';
 import { ReplyProgress } from './control/reply-progress.ts';
+import { SecretInput } from './control/secret-input.ts';
+import { type CallOrder, Supervision } from './control/supervision.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
-import { type Media, openMedia } from './media.ts';
-import { SecretInput } from './control/secret-input.ts';
-import { goOn } from './resume/go-on.ts';
-import { type CallParts, StateWatch } from './resume/state-watch.ts';
+import type { LiveSession, LiveStanding } from './live-session.ts';
+import { CallLog } from './log/call-log.ts';
+import type { CallIdentity, CallRecord } from './log/call-record.ts';
+import { openMedia } from './media.ts';
+import { atRates } from './resampled-attachment.ts';
+import { resumedTurn } from './resume/resumed-call.ts';
+import { StateWatch } from './resume/state-watch.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
-import { endOfCall } from './end-of-call.ts';
-import { type CallOrder, Supervision } from './control/supervision.ts';
-import { keysSecret } from './turn/asking.ts';
 import { VoiceTakeOver } from './transfer/voice-take-over.ts';
 import { WarmTransfers } from './transfer/warm-transfers.ts';
-import type { TurnLoop } from './turn/turn.ts';
-import { isLeaving, type TurnEvent, type TurnState } from './turn/turn-state.ts';
+import { keysSecret } from './turn/asking.ts';
+import { provisionalText } from './turn/transcript.ts';
+import { TurnLoop } from './turn/turn.ts';
+import { isLeaving, type TurnEffect, type TurnState } from './turn/turn-state.ts';
 
 /** Discards the caller's audio while only the agent hears it. */
-const NOBODY = { send: () => undefined };
+const NO_RECOGNISER = { send: () => undefined };
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -39,121 +39,52 @@ export class CallSession implements LiveSession {
   readonly takeOver: VoiceTakeOver;
   readonly #services: CallServices;
   readonly #timing: CallTiming;
-  readonly #turns: TurnLoop;
-  readonly #callLog: CallLog;
-  readonly #dialog: DialogDriver;
-  readonly #carrier: CarrierControl;
-  #resolveEnded: (record: CallRecord) => void = () => undefined;
-  #attachment: Attachment | undefined;
-  #media: Media | undefined;
+  readonly #line: CallLine;
   readonly #listening: RecogniserHandover;
-  readonly #secret: SecretInput;
-  readonly #supervision: Supervision;
-  readonly #effects: TurnEffects;
-  readonly #progress: ReplyProgress;
+  readonly #carrier: CarrierControl;
   readonly #warm: WarmTransfers;
+  readonly #dialog: DialogDriver;
+  readonly #supervision: Supervision;
   /** Set for outbound calls. */
   readonly #answer: AnswerWatch | undefined;
+  readonly #progress: ReplyProgress;
+  readonly #effects: TurnEffects;
   readonly #watch: StateWatch;
-  readonly #parts: CallParts;
+  #resolveEnded: (record: CallRecord) => void = () => undefined;
   #over = false;
 
+  /** Each part is built from those before it; what concerns later ones it emits (`CallEvent`). */
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
     const services: CallServices = { ...given, clock: steadyClock(given.clock) };
+    const secret = new SecretInput(services.vault, identity.bot.name);
+    const log = new CallLog(identity, services, secret);
     this.id = identity.callId;
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    this.#turns = callTurns(identity, services, timing, (effect) => {
-      if (this.#media !== undefined) this.#effects.carryOut(effect, this.#media);
+    const turns = turnLoop(identity, services, timing, (effect) => {
+      if (line.media !== undefined) this.#effects.carryOut(effect, line.media);
     });
-    this.#secret = new SecretInput(services.vault, identity.bot.name);
-    this.#callLog = new CallLog(identity, services, this.#secret);
-    const call = {
-      media: () => this.#media,
-      attachment: () => this.#attachment,
-      turn: () => this.#turns.state,
-      feed: (event: TurnEvent) => this.#turns.feed(event),
-      forgetKeys: () => this.#carrier.forgetKeys(),
-      hangUp: (reason: string) => this.hangUp(reason),
-    };
-    const listen = (on: boolean): void =>
-      on ? this.#listening.open(this.#media?.voice.language ?? identity.bot.language) : this.#listening.close();
-    const acts = dialogActs({
-      identity,
-      clock: services.clock,
-      turns: this.#turns,
-      callLog: this.#callLog,
-      media: call.media,
-      listening: () => this.#listening,
-      carrier: () => this.#carrier,
-      warm: () => this.#warm,
-      apologise: (reason) => this.apologise(reason),
-    });
-    this.#dialog = new DialogDriver(identity, services, this.#callLog, acts);
-    const transferred = (): void => this.#turns.feed({ type: 'transferred', graceMs: timing.stopGraceMs });
-    const transferFailed = (to: string, cause: string | undefined): void => this.#warm.coldFailed(to, cause);
-    this.#carrier = new CarrierControl(identity, services, this.#callLog, { transferred, transferFailed });
-    this.#warm = new WarmTransfers(identity, services, this.#callLog, {
-      ...call,
-      tell: (result) => this.#media && this.#dialog.tell({ kind: 'transfer', ...result }, this.#media),
-      listen,
-      joined: transferred,
-    });
-    this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
-    services.watchSpeech?.((news) => this.#callLog.speech(news));
-    const advise = (text: string): boolean => this.#dialog.advise(text);
-    this.takeOver = new VoiceTakeOver(services.clock, this.#callLog, {
-      ...call,
-      advise,
-      listen,
-      transfers: this.#warm,
-      givenBack: () => this.#supervision.givenBack(),
-    });
-    this.#supervision = new Supervision(identity, services, this.#callLog, {
-      ...call,
-      takeOver: this.takeOver,
-      advise,
-      canPassOn: () => this.#carrier.canPassOn(this.#attachment),
-      passOn: (to) => this.#carrier.passOn(to, this.#attachment),
-      transferred,
-    });
-    this.#effects = new TurnEffects({
-      ...call,
-      identity,
-      clock: services.clock,
-      turns: this.#turns,
-      callLog: this.#callLog,
-      dialog: this.#dialog,
-      carrier: this.#carrier,
-      listening: this.#listening,
-      secret: this.#secret,
-      supervision: this.#supervision,
-      consult: (to) => this.#warm.start(to),
-      transfer: (to) => {
-        this.#warm.hold(true);
-        void this.#carrier.transfer(to, this.#attachment);
-      },
-      guarded: (run) => this.#guarded(run),
-      refused: (refused) => services.refused(refused),
-      journal: () => services.journal(this.#record('in-progress')),
-      synthesisStalled: () => this.#speechFailed('tts', new Error('the synthesis of a reply stalled')),
-      finish: (reason) => this.#finish(reason),
-    });
-    this.#progress = new ReplyProgress(services.clock, this.#turns, this.#callLog, {
-      played: (turn) => this.#answer?.replyPlayed(turn),
-      // Keys are pressed before the bot leaves.
-      followUp: ({ outbound: sent }) => this.#carrier.pressKeys(this.#attachment, sent),
-    });
+    const line = new CallLine({ ...services, identity, log, turns, emit: (event) => this.#happened(event) });
+    const listening = new RecogniserHandover(services, (event) => line.guarded(() => this.#onRecognition(event)));
+    const carrier = new CarrierControl(line, services);
+    const transfers = new WarmTransfers(line, services, listening);
+    const dialog = new DialogDriver(line, services, { listening, carrier, transfers });
+    this.takeOver = new VoiceTakeOver(line, { listening, carrier, transfers, dialog });
+    const supervision = new Supervision(line, services, { carrier, dialog, takeOver: this.takeOver });
     // A resumed call keeps the crashed process's finding of who answered.
     const outbound = identity.resumed === undefined ? identity.outbound : undefined;
-    const press = (keys: string): void => {
-      if (this.#media !== undefined) this.#carrier.pressNow(keys, this.#attachment, this.#media.outbound);
-    };
-    const isTaken = (): boolean => this.takeOver.by !== undefined;
-    this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press, isTaken });
-    this.#parts = { callLog: this.#callLog, turns: this.#turns, dialog: this.#dialog, warm: this.#warm };
-    this.#watch = new StateWatch(identity, services, this.#parts);
+    this.#answer = outbound && new AnswerWatch(line, outbound, services, { carrier, takeOver: this.takeOver });
+    this.#progress = new ReplyProgress(line, carrier, this.#answer);
+    this.#effects = new TurnEffects(line, services, { dialog, carrier, transfers, listening, secret, supervision });
+    this.#watch = new StateWatch(line, services, { dialog, transfers });
+    this.#line = line;
+    this.#listening = listening;
+    this.#carrier = carrier;
+    this.#warm = transfers;
+    this.#dialog = dialog;
+    this.#supervision = supervision;
+    services.watchSpeech?.((news) => log.speech(news));
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
@@ -162,13 +93,13 @@ export class CallSession implements LiveSession {
   }
 
   get attached(): boolean {
-    return this.#attachment !== undefined;
+    return this.#line.attachment !== undefined;
   }
 
   /** The call as its observers see it: phase and last turn. */
   get standing(): LiveStanding & { readonly turn: TurnState } {
     const { mutedUntilWallMs } = this.#supervision;
-    const { state: turn } = this.#turns;
+    const { turn, log, media } = this.#line;
     return {
       turn,
       phase: turn.phase.name,
@@ -176,16 +107,16 @@ export class CallSession implements LiveSession {
       mutedUntilWallMs,
       transfer: this.#warm.seen,
       takenOver: this.takeOver.by,
-      ...this.#callLog.standing(this.#media),
+      ...log.standing(media),
     };
   }
 
   get sound(): LiveSession['sound'] {
-    return this.#media?.sound;
+    return this.#line.media?.sound;
   }
 
   get soFar(): LiveSession['soFar'] {
-    return this.#callLog.soFar(this.#media);
+    return this.#line.log.soFar(this.#line.media);
   }
 
   /** Carries out an operator's order. @param by who gave it @throws OrderRefusedError, CarrierControlError */
@@ -202,26 +133,26 @@ export class CallSession implements LiveSession {
       leg.close('the call is over');
       return;
     }
-    const rates = this.#media?.rates ?? this.identity.resumed?.rates;
+    const rates = this.#line.media?.rates ?? this.identity.resumed?.rates;
     const attachment = rates === undefined ? leg : atRates(leg, rates);
     const nowMs = this.#services.clock.nowMs();
-    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
-    this.#attachment = attachment;
-    this.#callLog.attachments.attached(attachment);
-    if (this.#media === undefined) this.#open(attachment, nowMs);
+    if (this.#line.attachment !== undefined) this.#detach(this.#line.attachment, 1000, 'another stream took over this call');
+    this.#line.attachment = attachment;
+    this.#line.log.attachments.attached(attachment);
+    if (this.#line.media === undefined) this.#open(attachment, nowMs);
     else {
       this.#carrier.reattached();
-      this.#media.outbound.reattach(attachment, nowMs);
+      this.#line.media.outbound.reattach(attachment, nowMs);
       this.#warm.reattached(attachment);
       this.takeOver.reattached();
-      this.#turns.feed({ type: 'reattached', atMs: nowMs });
+      this.#line.feed({ type: 'reattached', atMs: nowMs });
     }
-    attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
+    attachment.listen((event) => this.#line.guarded(() => this.#onMedia(attachment, event)));
   }
 
   /** The carrier's own answer detection reports on an outbound call. */
   witness(witness: CarrierWitness): void {
-    this.#callLog.witness(witness);
+    this.#line.log.witness(witness);
     if (!this.#over) this.#answer?.witness(witness);
   }
 
@@ -237,9 +168,9 @@ export class CallSession implements LiveSession {
 
   /** Ends the call here, and at its carrier unless it was transferred. */
   hangUp(reason: string): void {
-    const stream = this.#attachment === undefined ? 'no-stream' : 'stream-closed';
-    this.#attachment?.close(reason);
-    if (!this.#over && this.#turns.state.line.lost?.reason !== 'transferred') this.#carrier.endCall(stream);
+    const stream = this.#line.attachment === undefined ? 'no-stream' : 'stream-closed';
+    this.#line.attachment?.close(reason);
+    if (!this.#over && this.#line.turn.line.lost?.reason !== 'transferred') this.#carrier.endCall(stream);
     this.#finish(reason);
   }
 
@@ -248,61 +179,84 @@ export class CallSession implements LiveSession {
     if (this.#over) return;
     // The bot has the last word.
     this.takeOver.close();
-    if (this.#media === undefined) this.hangUp(reason);
-    else this.#turns.feed({ type: 'apologise', phrase, reason, transferTo });
+    if (this.#line.media === undefined) this.hangUp(reason);
+    else this.#line.feed({ type: 'apologise', phrase, reason, transferTo });
+  }
+
+  /** Passes on what one part tells the others. */
+  #happened(event: CallEvent): void {
+    switch (event.type) {
+      case 'hang-up':
+        return this.hangUp(event.reason);
+      case 'over':
+        return this.#finish(event.reason);
+      case 'no-words':
+        return this.apologise('transfer-failed');
+      case 'transferred':
+        return this.#line.feed({ type: 'transferred', graceMs: this.#timing.stopGraceMs });
+      case 'transfer-refused':
+        return this.#warm.coldFailed(event.to, event.cause);
+      case 'agent-accepted':
+        if (this.#line.media !== undefined) this.#dialog.tell({ kind: 'transfer', ...event.result }, this.#line.media);
+        return;
+      case 'given-back':
+        return this.#supervision.givenBack();
+      case 'synthesis-stalled':
+        return this.#speechFailed('tts', new Error('the synthesis of a reply stalled'));
+    }
   }
 
   #open(attachment: Attachment, nowMs: number): void {
-    this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog, {
+    this.#line.media = openMedia(this.identity, this.#services, attachment, this.#line.log, {
       frame: (pcm, frame) => this.#answer?.frame(pcm, frame),
       feed: (event) => {
         this.#answer?.heard(event);
-        this.#turns.feed(event);
+        this.#line.feed(event);
       },
-      tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
-      unitStarted: (...unit) => this.#media && this.#progress.unitStarted(this.#media, ...unit),
+      tick: (tickMs) => this.#line.guarded(() => this.#onTick(tickMs)),
+      unitStarted: (...unit) => this.#line.media && this.#progress.unitStarted(this.#line.media, ...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     const { resumed, bot } = this.identity;
     this.#listening.open(resumed?.state.language ?? bot.language, attachment.rateHz);
-    this.#callLog.started();
-    if (resumed !== undefined) goOn(resumed, this.#media, this.#parts, this.#services.clock);
-    else if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
+    this.#line.log.started();
+    if (resumed !== undefined) this.#watch.goOn(resumed, this.#line.media);
+    else if (this.#answer === undefined) this.#line.feed({ type: 'call-started', atMs: nowMs });
     else {
       this.#answer.started(nowMs);
       // Journal the call before the first word, so that a crash here still leaves a record.
-      this.#services.journal(this.#record('in-progress'));
+      this.#services.journal(this.#line.record('in-progress'));
     }
   }
 
   #onRecognition(event: RecognitionEvent): void {
     if (this.#over) return;
-    this.#callLog.recogniser(event);
+    this.#line.log.recogniser(event);
     if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
-    else this.#media?.inbound.words(event, this.#services.clock.nowMs());
+    else this.#line.media?.inbound.words(event, this.#services.clock.nowMs());
   }
 
   #onMedia(attachment: Attachment, event: MediaEvent): void {
-    if (attachment !== this.#attachment || this.#media === undefined || this.#over) return;
+    if (attachment !== this.#line.attachment || this.#line.media === undefined || this.#over) return;
     const { clock } = this.#services;
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
         // The other side of a call between people does not talk to the bot.
         if (event.track === 'other') return;
-        const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
-        this.#media.outbound.arrived(event.timestampMs, nowMs);
-        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NOBODY : this.#listening);
+        const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#line.turn.dialog.secretUntilMs };
+        this.#line.media.outbound.arrived(event.timestampMs, nowMs);
+        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#listening);
         this.#warm.hear(event.pcm);
         return;
       }
       case 'digit':
-        this.#callLog.digit(keysSecret(this.#turns.state) ? '*' : event.digit);
+        this.#line.log.digit(keysSecret(this.#line.turn) ? '*' : event.digit);
         this.#answer?.heard({ type: 'digit', atMs: nowMs, digit: event.digit });
-        this.#turns.feed({ type: 'digit', atMs: nowMs, digit: event.digit });
+        this.#line.feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
-        this.#media.outbound.markReturned(event.name, nowMs);
+        this.#line.media.outbound.markReturned(event.name, nowMs);
         return;
       case 'stopped':
         this.#detach(attachment, 0, event.reason);
@@ -322,54 +276,44 @@ export class CallSession implements LiveSession {
   }
 
   #detach(attachment: Attachment, code: number, reason: string): void {
-    this.#attachment = undefined;
-    this.#media?.outbound.detach(this.#services.clock.nowMs(), reason);
-    this.#callLog.attachments.detached(attachment, code, reason);
+    this.#line.attachment = undefined;
+    this.#line.media?.outbound.detach(this.#services.clock.nowMs(), reason);
+    this.#line.log.attachments.detached(attachment, code, reason);
     attachment.close(reason);
   }
 
   /** The socket was lost; another may come, as after a redirect or a broken connection. */
   #lineLost(reason: 'caller-hangup' | 'carrier-lost', graceMs: number): void {
-    this.#turns.feed({ type: 'line-lost', reason, graceMs, awayMs: this.#carrier.awayMs });
+    this.#line.feed({ type: 'line-lost', reason, graceMs, awayMs: this.#carrier.awayMs });
   }
 
   #onTick(nowMs: number): void {
-    const media = this.#media;
-    if (media === undefined || this.#attachment === undefined) return;
+    const media = this.#line.media;
+    if (media === undefined || this.#line.attachment === undefined) return;
     media.sound.tick(nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     if (leftMs <= 0 && (this.#warm.bridged || this.takeOver.by !== undefined)) this.hangUp('max-duration');
     if (this.#warm.bridged || this.#over) return;
-    if (this.#attachment.capabilities.comesBack === true) this.#watch.tick(nowMs, media);
+    if (this.#line.attachment.capabilities.comesBack === true) this.#watch.tick(nowMs, media);
     media.outbound.pump(nowMs);
     this.#answer?.tick(nowMs);
-    this.#turns.feed({ type: 'tick', atMs: nowMs });
+    this.#line.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
     this.#warm.tick(nowMs);
     if (media.voice.played) this.#progress.played(media, nowMs);
     this.#dialog.timeLeft(leftMs);
-    if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
+    if (leftMs <= 0) this.#line.feed({ type: 'time-over' });
     const sound = media.voice.sound(nowMs);
-    if (sound !== 'none' || this.#turns.state.bot.owesSinceMs !== undefined)
-      this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound });
-  }
-
-  /** A fault in one call ends that call only. */
-  #guarded(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#services.logger.error({ callId: this.id, error }, 'call aborted: internal error');
-      this.hangUp('internal-error');
-    }
+    if (sound !== 'none' || this.#line.turn.bot.owesSinceMs !== undefined)
+      this.#line.feed({ type: 'bot-sound', atMs: nowMs, sound });
   }
 
   /** Speech failed for this call: the caller hears the apology if it is cached, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
-    this.#callLog.speechFailed(service, error);
+    this.#line.log.speechFailed(service, error);
     if (service === 'asr' && this.takeOver.deafens()) return;
     // Recognition is not needed during the last words.
-    if (service !== 'asr' || !isLeaving(this.#turns.state))
+    if (service !== 'asr' || !isLeaving(this.#line.turn))
       this.apologise('speech-unavailable', ...lastWordsWithoutSpeech(this.identity.bot.whenDown));
   }
 
@@ -381,20 +325,47 @@ export class CallSession implements LiveSession {
     this.takeOver.close();
     this.#warm.close();
     this.#supervision.close();
-    this.#turns.stop();
+    this.#line.turns.stop();
     this.#effects.close();
-    this.#media?.stop();
+    this.#line.media?.stop();
     this.#listening.close();
     void this.#close(reason);
   }
 
+  /** Closes the recording, and saves the record. */
   async #close(reason: string): Promise<void> {
-    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
-    this.#resolveEnded(await endOfCall(this.#parts, this.#media, () => this.#record(reason), this.#services));
+    if (this.#line.attachment !== undefined) this.#detach(this.#line.attachment, 1000, reason);
+    const { media, log, turn } = this.#line;
+    const { clock, ended, logger } = this.#services;
+    if (media !== undefined) log.turnOver(log.conversation.current, media.outbound);
+    // Most callers hang up at the end of their message: the words so far become a turn.
+    if (log.voicemails.hasVoice) log.keptTurn({ kind: 'spoken', text: provisionalText(turn.caller.words) });
+    log.voicemails.end(media?.recording, log.conversation.current);
+    await media?.recording?.finish(clock.nowMs());
+    await this.#warm.settled();
+    await this.#dialog.told;
+    const record = this.#line.record(reason);
+    log.ended(record);
+    try {
+      await ended(record);
+    } catch (error) {
+      logger.error({ callId: record.id, error }, 'saving the ended call failed');
+    }
+    await this.#dialog.dispose();
+    this.#resolveEnded(record);
   }
+}
 
-  #record(reason: string): CallRecord {
-    const language = this.#media?.voice.language ?? this.identity.bot.language;
-    return this.#callLog.record(reason, language, this.#media?.outbound, this.#media?.recording);
-  }
+/** The turn loop of a call, from its beginning or from where a dead process left it. */
+function turnLoop(
+  identity: CallIdentity,
+  { machine, clock }: Pick<CallServices, 'machine' | 'clock'>,
+  { stalledMs, hangupAfterMarkMs }: CallTiming,
+  carryOut: (effect: TurnEffect) => void,
+): TurnLoop {
+  const { bot, resumed } = identity;
+  const settings = machine.settingsOf(bot);
+  const farewell = { ...settings.farewell, hangupAfterMarkMs };
+  const ours = { ...settings, stalledMs, farewell, optOut: optOutSettings(identity) };
+  return new TurnLoop(machine, ours, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
 }

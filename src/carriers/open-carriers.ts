@@ -1,5 +1,5 @@
 import { type AudioFormat, TELEPHONE_FORMAT } from '../audio/format.ts';
-import { devSecretsPath, ensureDevSecret, readDevSecret } from '../config/dev-secrets.ts';
+import { devSecretsPath, ensureDevSecret, readDevSecret } from '../config/own-secrets.ts';
 import type { Secret } from '../config/secrets.ts';
 import { accountName, tenantOfAccount } from '../config/tenant-id.ts';
 import type { AdapterConfig, AdapterConfigs } from '../config/setting.ts';

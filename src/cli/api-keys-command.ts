@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { withApiKeys } from '../hosts/api-keys.ts';
+import { withApiKeys } from '../hosts/records.ts';
 import { API_SCOPES, type ApiKeyBook, type ApiScope } from '../http/api/system/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { controlEnvNames } from '../carriers/open-carriers.ts';
-import { withApiKeys } from '../hosts/api-keys.ts';
+import { withApiKeys } from '../hosts/records.ts';
 import { API_KEYS_FILE, type ApiKeyBook, ApiKeys } from '../http/api/system/api-keys.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { errorTextWithCause, hasCode, rootCause } from '../kernel/errors.ts';

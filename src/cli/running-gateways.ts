@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorsOf, problemText } from '../config/problem.ts';
 import type { Gateway } from '../hosts/app.ts';
-import type { CallDrain } from '../hosts/call-drain.ts';
+import type { CallDrain } from '../hosts/call-host.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { errorText, errorTextWithCause } from '../kernel/errors.ts';
 import { livenessOf, processIdentity, thisProcess } from '../kernel/process-identity.ts';

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { errorText } from '../kernel/errors.ts';
-import { coerceText } from './allowed.ts';
 import type { Environment } from './env.ts';
 import { nearest } from './nearest.ts';
 import { type Problem, shown } from './problem.ts';
 import { isOutsideSchema } from './schema.ts';
-import type { Setting } from './setting.ts';
+import { coerceText, type Setting } from './setting.ts';
 import type { Located } from './yaml-settings.ts';
 
 const longestSecretBytes = 65_536;

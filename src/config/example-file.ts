@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { allowedText, defaultOf } from './allowed.ts';
+import { allowedText, defaultOf } from './setting.ts';
 import { catalogue } from './schema.ts';
 
 const heading = `# Every setting of Offhook with its default. Generated from src/config/schema.ts (see docs/CONTRIBUTING.md); a test compares the two.

@@ -1,4 +1,4 @@
-import { allowedText } from './allowed.ts';
+import { allowedText } from './setting.ts';
 import type { LoadedConfig } from './load.ts';
 import { catalogue } from './schema.ts';
 

@@ -2,15 +2,13 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { carriers } from '../carriers/registry.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
-import { allowedText, defaultOf } from './allowed.ts';
-import { readCallerIds } from './caller-ids.ts';
-import { readRoleMap, ROLES } from './console-roles.ts';
+import { crossChecks } from './cross-checks.ts';
 import type { Environment } from './env.ts';
 import { readEnvSettings } from './env-settings.ts';
 import { type Problem, shown } from './problem.ts';
 import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
-import type { AdapterConfig, AdapterConfigs, Setting } from './setting.ts';
+import { type AdapterConfig, type AdapterConfigs, allowedText, defaultOf, type Setting } from './setting.ts';
 import { type LoadedTenants, loadTenants, type Tenant } from './tenants.ts';
 import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
@@ -37,17 +35,7 @@ export interface LoadedConfig {
  * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints` and `tenants.file` name.
  */
 export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
-  const fromEnv = readEnvSettings(sources.env, catalogue);
-  const problems: Problem[] = [];
-  const raw = new Map<string, Located>();
-  for (const file of sources.files) {
-    const fromFile = readYamlSettings(file, catalogue);
-    problems.push(...fromFile.problems);
-    for (const [key, located] of fromFile.values) raw.set(key, located);
-  }
-  problems.push(...fromEnv.problems);
-  for (const [key, located] of fromEnv.values) raw.set(key, located);
-
+  const { raw, problems } = rawSettings(sources);
   const origins = new Map<string, string>();
   const tree: Tree = {};
   const secretTexts = new Map<string, string>();
@@ -61,19 +49,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     else if (typeof value === 'string') secretTexts.set(setting.key, value);
   }
   const settings = settingsSchema.parse(tree);
-  const secrets: Secrets = {
-    speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
-    s3AccessKeyId: secretOf(secretTexts, 'recordings.s3AccessKeyId'),
-    s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
-    auditS3AccessKeyId: secretOf(secretTexts, 'audit.s3AccessKeyId'),
-    auditS3SecretAccessKey: secretOf(secretTexts, 'audit.s3SecretAccessKey'),
-    masterKeys: secretList(secretTexts.get('privacy.masterKey')),
-    adminPassword: secretOf(secretTexts, 'admin.password'),
-    openidClientSecret: secretOf(secretTexts, 'console.openid.clientSecret'),
-    databaseUrl: secretOf(secretTexts, 'store.url'),
-    redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
-    otlpHeaders: secretOf(secretTexts, 'telemetry.headers'),
-  };
+  const secrets = secretsIn(secretTexts);
   const configsOf = (adapters: readonly (Carrier | SpeechVendor)[]): AdapterConfigs => {
     const configs = new Map(adapters.map((adapter) => [adapter.name, adapterConfig(adapter, tree, secretTexts)]));
     for (const adapter of adapters) {
@@ -96,9 +72,39 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   const vendorConfigs = configsOf(vendors);
   const { endpoints } = settings.webhooks;
   const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
-  problems.push(...tenantProblems, ...webhooks.problems, ...crossChecks(settings, secrets, origins));
+  const names = carriers.map(({ name }) => name);
+  const embedsPlatform = usesEmbeddedPlatform({ settings, secrets });
+  const broken = crossChecks({ settings, secrets, origins, carriers: names, embedsPlatform });
+  problems.push(...tenantProblems, ...webhooks.problems, ...broken);
   const adapters = { carriers: carrierConfigs, vendors: vendorConfigs };
   return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, problems, origins };
+}
+
+/** What the sources say of each setting, the strongest last. */
+function rawSettings({ env, files }: { readonly env: Environment; readonly files: readonly SettingsFile[] }) {
+  const problems: Problem[] = [];
+  const raw = new Map<string, Located>();
+  for (const read of [...files.map((file) => readYamlSettings(file, catalogue)), readEnvSettings(env, catalogue)]) {
+    problems.push(...read.problems);
+    for (const [key, located] of read.values) raw.set(key, located);
+  }
+  return { raw, problems };
+}
+
+function secretsIn(texts: ReadonlyMap<string, string>): Secrets {
+  return {
+    speechApiKeys: secretList(texts.get('speech.apiKey')),
+    s3AccessKeyId: secretOf(texts, 'recordings.s3AccessKeyId'),
+    s3SecretAccessKey: secretOf(texts, 'recordings.s3SecretAccessKey'),
+    auditS3AccessKeyId: secretOf(texts, 'audit.s3AccessKeyId'),
+    auditS3SecretAccessKey: secretOf(texts, 'audit.s3SecretAccessKey'),
+    masterKeys: secretList(texts.get('privacy.masterKey')),
+    adminPassword: secretOf(texts, 'admin.password'),
+    openidClientSecret: secretOf(texts, 'console.openid.clientSecret'),
+    databaseUrl: secretOf(texts, 'store.url'),
+    redisUrl: secretOf(texts, 'jobs.redisUrl'),
+    otlpHeaders: secretOf(texts, 'telemetry.headers'),
+  };
 }
 
 const NO_TENANTS: LoadedTenants = { tenants: [], accounts: new Map(), problems: [] };
@@ -135,156 +141,6 @@ function refusal(setting: Setting, located: Located | undefined): Problem {
     ...(setting.secret === true ? {} : { value: shown(located?.value) }),
     message: `allowed is ${allowedText(setting.schema, setting.unit)}`,
   };
-}
-
-/** Least length of the admin password, since the admin pages may be public. */
-const LEAST_PASSWORD_CHARACTERS = 16;
-
-/** Rules between settings. */
-function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<string, string>): Problem[] {
-  const problems: Problem[] = [];
-  const { speech, call } = settings;
-  if (!usesEmbeddedPlatform({ settings, secrets })) {
-    const needed = [
-      ['speech.authUrl', 'OFFHOOK_AUTH_URL', speech.authUrl !== undefined],
-      ['speech.asrUrl', 'OFFHOOK_ASR_URL', speech.asrUrl !== undefined],
-      ['speech.ttsUrl', 'OFFHOOK_TTS_URL', speech.ttsUrl !== undefined],
-      ['speech.apiKey', 'OFFHOOK_API_KEY', secrets.speechApiKeys.length > 0],
-    ] as const;
-    const given = [...origins.keys()].find((key) => /^speech\.(.*Url|apiKey)$/.test(key)) ?? 'a speech setting';
-    for (const [key, where, present] of needed) {
-      if (present) continue;
-      const message = `required because ${given} is set; unset all of them for the embedded platform`;
-      problems.push({ key, where, message });
-    }
-  }
-  for (const [where, { s3Bucket, s3Endpoint }, accessKeyId, secretAccessKey] of [
-    ['recordings', settings.recordings, secrets.s3AccessKeyId, secrets.s3SecretAccessKey],
-    ['audit', settings.audit, secrets.auditS3AccessKeyId, secrets.auditS3SecretAccessKey],
-  ] as const) {
-    const parts = Object.entries({
-      s3Endpoint,
-      s3Bucket,
-      s3AccessKeyId: accessKeyId,
-      s3SecretAccessKey: secretAccessKey,
-    });
-    if (parts.every(([, given]) => given === undefined)) continue;
-    for (const [name, given] of parts)
-      if (given === undefined)
-        problems.push({
-          key: `${where}.${name}`,
-          where,
-          message: 'an S3-compatible store needs an endpoint, a bucket and both keys',
-        });
-  }
-  const { jwksUri, issuer, audience } = settings.jwt;
-  const jwtParts = [
-    ['jwt.jwksUri', jwksUri],
-    ['jwt.issuer', issuer],
-    ['jwt.audience', audience],
-  ] as const;
-  for (const [key, given] of jwtParts) {
-    if (given !== undefined || jwtParts.every(([, each]) => each === undefined)) continue;
-    problems.push({ key, where: 'jwt', message: 'tokens need a jwksUri, an issuer and an audience' });
-  }
-  const { openid } = settings.console;
-  for (const [key, value] of [
-    ['jwt.jwksUri', jwksUri],
-    ['console.openid.issuer', openid.issuer],
-  ] as const) {
-    if (value === undefined || /^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/u.test(value)) continue;
-    const message = 'only https, or an address of this machine';
-    problems.push({ key, where: origins.get(key) ?? key, value, message });
-  }
-  for (const [key, value] of [
-    ['console.openid.clientId', openid.clientId],
-    ['console.openid.roles', openid.roles],
-  ] as const)
-    if (openid.issuer !== undefined && value === undefined)
-      problems.push({
-        key,
-        where: origins.get('console.openid.issuer') ?? key,
-        message: 'required because console.openid.issuer is set',
-      });
-  for (const entry of readRoleMap(openid.roles).wrong) {
-    const message = `allowed is <value of the claim>=<role>, separated by commas; roles are ${ROLES.join(', ')}`;
-    const where = origins.get('console.openid.roles') ?? 'console';
-    problems.push({ key: 'console.openid.roles', where, value: shown(entry), message });
-  }
-  const { adminPassword } = secrets;
-  if (adminPassword !== undefined && adminPassword.reveal().length < LEAST_PASSWORD_CHARACTERS) {
-    const where = origins.get('admin.password') ?? 'admin';
-    problems.push({ key: 'admin.password', where, message: `needs ${LEAST_PASSWORD_CHARACTERS} characters or more` });
-  }
-  problems.push(...diallingProblems(settings.dialling, origins), ...clusterProblems(settings, secrets, origins));
-  if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
-    problems.push({
-      key: 'call.leadTargetMs',
-      where: origins.get('call.leadTargetMs') ?? origins.get('call.leadLowMs') ?? origins.get('call.leadMaxMs') ?? 'call',
-      value: `${call.leadLowMs}/${call.leadTargetMs}/${call.leadMaxMs}`,
-      message: 'leadLowMs, leadTargetMs and leadMaxMs must not fall',
-    });
-  }
-  if (call.acceptLagMs > call.refuseLagMs) {
-    problems.push({
-      key: 'call.acceptLagMs',
-      where: origins.get('call.acceptLagMs') ?? origins.get('call.refuseLagMs') ?? 'call',
-      value: String(call.acceptLagMs),
-      message: `must not be above call.refuseLagMs, which is ${call.refuseLagMs}`,
-    });
-  }
-  return problems;
-}
-
-/** Problems of the settings for several machines. */
-function clusterProblems(
-  { cluster: { address } }: Settings,
-  { redisUrl, databaseUrl, masterKeys }: Secrets,
-  origins: ReadonlyMap<string, string>,
-): Problem[] {
-  if (address === undefined) return [];
-  const where = origins.get('cluster.address') ?? 'cluster.address';
-  const because = `required because cluster.address is set`;
-  const needed = [
-    ['REDIS_URL', redisUrl !== undefined, 'the machines find each other and their calls in Redis'],
-    ['DATABASE_URL', databaseUrl !== undefined, 'the embedded store belongs to one machine'],
-    [
-      'OFFHOOK_MASTER_KEY',
-      masterKeys.length > 0,
-      'each machine would make a key of its own, with which it reads no record of the others',
-    ],
-  ] as const;
-  const missing = needed.flatMap(([key, given, why]) => (given ? [] : [{ key, where, message: `${because}: ${why}` }]));
-  const url = URL.parse(address);
-  const isPlain =
-    url !== null && url.protocol === 'http:' && url.pathname === '/' && `${url.search}${url.hash}${url.username}` === '';
-  if (isPlain && !['0.0.0.0', '[::]'].includes(url.hostname)) return missing;
-  const message = 'allowed is http://<host>:<port>, as the other machines reach this one';
-  return [...missing, { key: 'cluster.address', where, value: shown(address), message }];
-}
-
-function diallingProblems(
-  { callerIds: text, carrier: chosen }: Settings['dialling'],
-  origins: ReadonlyMap<string, string>,
-): Problem[] {
-  const { callerIds, wrong } = readCallerIds(text);
-  const names = carriers.map(({ name }) => name);
-  const noCarrier = (carrier: string | undefined): carrier is string => carrier !== undefined && !names.includes(carrier);
-  const problem = (key: string, value: string, message: string): Problem => ({
-    key,
-    where: origins.get(key) ?? 'dialling',
-    value: shown(value),
-    message,
-  });
-  const form = 'numbers in E.164 separated by commas: +14155550100, a series +91140*, or of one carrier +14155550100@twilio';
-  return [
-    ...wrong.map((entry) => problem('dialling.callerIds', entry, `allowed is ${form}`)),
-    ...callerIds
-      .map(({ carrier }) => carrier)
-      .filter(noCarrier)
-      .map((carrier) => problem('dialling.callerIds', carrier, `no such carrier; the carriers are ${names.join(', ')}`)),
-    ...(noCarrier(chosen) ? [problem('dialling.carrier', chosen, `allowed is one of ${names.join(', ')}`)] : []),
-  ];
 }
 
 interface Tree {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
 import { networksOf } from './networks.ts';
 import { vendors } from '../speech/vendors/registry.ts';
-import { auditSecrets, auditSettings } from './audit-settings.ts';
 import { diallingSettings } from './dialling-settings.ts';
 import {
   address,
@@ -18,6 +17,32 @@ import {
   text,
   whole,
 } from './setting.ts';
+
+/** Where the heads of the audit logs are kept elsewhere (docs/operating.md). */
+const auditSettings = z.object({
+  headMinutes: whole(1, 1440, 10, 'Time between two looks at the heads of the audit logs, which are then kept elsewhere', {
+    unit: 'minutes',
+  }),
+  headFile: optionalText(
+    'File that each new head is appended to, best on a disk that this machine can add to and not change; unset: none',
+  ),
+  s3Endpoint: address('S3-compatible store that each new head is put into; unset: none'),
+  s3Bucket: optionalText('Bucket of the heads, with object lock'),
+  s3Region: text('us-east-1', 'Region of that store'),
+  s3Prefix: optionalText('Prefix of each key in the bucket, for example offhook/heads/'),
+  s3LockDays: whole(
+    0,
+    36_500,
+    365,
+    'Days for which each head is locked against deletion (object lock, compliance mode); 0: as the bucket says',
+    { unit: 'days' },
+  ),
+});
+
+const auditSecrets = z.object({
+  s3AccessKeyId: secret('Access key of the store of heads'),
+  s3SecretAccessKey: secret('Secret key of the store of heads'),
+});
 
 /**
  * Every setting that is not a secret and no carrier's or speech vendor's: the only place where names, limits, defaults, units and

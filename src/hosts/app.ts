@@ -15,19 +15,17 @@ import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
 import type { CallDialler } from '../outbound/dialler.ts';
 import { NumberZones } from '../outbound/number.ts';
-import { apiKeysOf } from './api-keys.ts';
 import type { Backlog } from './backlog.ts';
 import { botOrders } from './bot-orders.ts';
-import { CallDrain } from './call-drain.ts';
-import type { CallHost, HostedBy, LocalCalls } from './call-host.ts';
+import { CallDrain, type CallHost, type HostedBy, type ReachedCalls } from './call-host.ts';
 import { botsOf } from './calls.ts';
 import { hostCallsHere } from './calls-here.ts';
 import { hostCallsInProcesses } from './calls-in-processes.ts';
 import { ClusterCalls } from './cluster-calls.ts';
 import { type DiallingOptions, dialOrders, openDialling, startDialling } from './dialling.ts';
 import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './gateway-parts.ts';
-import { PeerProofs } from './peer-proofs.ts';
-import { PeerServer } from './peer-server.ts';
+import { PeerProofs, PeerServer } from './peer-server.ts';
+import { apiKeysOf } from './records.ts';
 import { keptAt } from './shared-state.ts';
 import { systemOrders } from './system.ts';
 
@@ -82,7 +80,7 @@ interface Front {
   readonly bots: ReturnType<typeof botOrders>;
   readonly cluster: ClusterCalls | undefined;
   /** The calls of all machines. */
-  readonly whole: Pick<LocalCalls, 'intake' | 'live' | 'media' | 'audio' | 'redeem'>;
+  readonly whole: ReachedCalls;
   readonly numbers: () => Promise<MetricsSnapshot>;
 }
 
@@ -149,7 +147,7 @@ async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
     baseUrl: parts.gatewayUrl,
     carriers: parts.carriers,
     media: host.media,
-    opened: (callId) => later.cluster?.opened(callId),
+    opened: async (callId) => void (await later.cluster?.claim(callId)),
     key,
     spent: shared?.spent,
     clock,
@@ -161,7 +159,7 @@ async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
   open.add('bots', () => bots[Symbol.asyncDispose]());
   bots.learn();
   const cluster = await joinCluster(parts, { host, streams, open });
-  const whole = cluster ?? host;
+  const whole = cluster?.calls ?? host;
   later.intake = whole.intake;
   return { parts, host, callDrain, streams, dialling, bots, cluster, whole, numbers };
 }
@@ -173,11 +171,11 @@ function openHost(parts: GatewayParts, streams: () => StreamAddresses): Promise<
       addresses: ({ legId: callId, carrier, attachmentId }, ringMs) =>
         streams().forDial({ carrier, callId, attachmentId }, dialTokenMs(ringMs)),
       placed: ({ carrier, legId }, carrierCallId) => void streams().placed(carrier, legId, carrierCallId),
-      closed: ({ legId }) => later.cluster?.over(legId),
+      closed: ({ legId }) => void later.cluster?.release(legId),
     },
     dialReported: (callId, report) => later.dialler?.reported(callId, report),
-    begun: (callId, carrierKey) => later.cluster?.begun(callId, carrierKey),
-    over: (callId) => later.cluster?.over(callId),
+    begun: (callId, carrierKey) => void later.cluster?.claim(callId, carrierKey),
+    over: (callId) => void later.cluster?.release(callId),
   };
   const { processes } = options;
   return processes === undefined ? hostCallsHere(parts, gateway) : hostCallsInProcesses(parts, processes, gateway);

@@ -25,7 +25,7 @@ export interface CallBackParts {
 const subject = z.object({ tenantId: z.string().min(1), callId: z.string().min(1) });
 
 /**
- * Calls somebody back who was promised it, once: when the bot's server can be reached again, and the dial gate allows it. What the gate
+ * Places a promised call-back once: when the bot's server can be reached again, and the dial gate allows it. What the gate
  * refuses for good is over; its decision is in the log, and the refused attempt says why.
  */
 export function callBackHandler(parts: CallBackParts): JobHandler {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   admit,
   type CallAnswer,
@@ -9,7 +10,6 @@ import {
   refusal,
 } from '../call/admission/call-door.ts';
 import type { CallRegistryOptions } from '../call/admission/call-registry.ts';
-import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import type {
   GivenUp,
   GivenUpListener,
@@ -19,19 +19,17 @@ import type {
   ReservedCall,
 } from '../call/admission/outbound-calls.ts';
 import { carrierCallOf } from '../call/admission/reserved-calls.ts';
-import type { NumberedNews, ToldSoFar } from '../call/log/followed-news.ts';
-import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { type CarrierCall, liveKey } from '../call/live-session.ts';
+import type { NumberedNews } from '../call/log/followed-news.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
+import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
-import type { StreamGrant } from '../carriers/stream-token.ts';
-import type { LiveAudio } from '../http/live-audio.ts';
-import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
+import type { CallIntake } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { ReachedCalls, Repeat } from './call-host.ts';
+import { callsBehind, callsOf, type CallOrders, ListedCalls, tellers } from './call-orders.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
-import type { Repeat } from './call-host.ts';
-import type { Report } from './protocol.ts';
-import { ShownCalls } from './shown-calls.ts';
+import type { Asked, Report, TellName } from './protocol.ts';
 
 export interface CallDispatcherOptions
   extends Omit<DoorOptions<KeyedSlot>, 'shedding'>, Pick<CallRegistryOptions, 'onBegun' | 'onOver'> {
@@ -66,39 +64,56 @@ type Admitted = Extract<ReturnType<typeof admit<KeyedSlot>>, { kind: 'admit' }>;
  * The calls of all media processes, as the front sees them: lets calls in, all of them together up to the limit, gives each
  * to the process that has the fewest, and finds that process again for whatever concerns the call.
  */
-export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
-  /** The media of all these calls. */
-  readonly media: MediaElsewhere = {
-    expect: (callId, attachmentId, withinMs) => {
-      this.#processOf(callId)?.tell('expect', { callId, attachmentId, withinMs });
-    },
-    abandon: (attachmentId, reason) => {
-      for (const process of this.#options.processes()) process.tell('abandon', { attachmentId, reason });
-    },
-    take: (grant, upgrade) => this.#take(grant, upgrade),
-  };
-  readonly audio: LiveAudio = {
-    listen: async (order, { socket, headers, early }) => {
-      const asked = { order, headers: { ...headers }, early: early.toString('base64') };
-      return this.#processFor(order.callId, socket).ask('listen', asked, socket);
-    },
-    dismiss: (listenerId) => this.#options.processes().forEach((each) => each.tell('dismiss', { listenerId })),
-  };
+export class CallDispatcher implements OutboundCalls {
+  /** The calls of all processes as those of one. */
+  readonly calls: ReachedCalls;
   readonly #options: CallDispatcherOptions;
   readonly #seats = new Set<Seat>();
   readonly #byCarrierKey = new Map<string, Seat>();
   readonly #byCallId = new Map<string, Seat>();
   /** Agents' legs of warm transfers: in the process that has the caller, whatever its load, since the sound of both may meet there. */
   readonly #legs = new Map<string, MediaProcess>();
-  #onNews: (news: NumberedNews) => void = () => undefined;
-  readonly #shown: ShownCalls<MediaProcess>;
+  readonly #listed: ListedCalls<MediaProcess>;
   readonly #givenUpListeners: GivenUpListener[] = [];
   /** Told when no call is left. */
   readonly #waiting: (() => void)[] = [];
+  #onNews: (news: NumberedNews) => void = () => undefined;
 
   constructor(options: CallDispatcherOptions) {
     this.#options = options;
-    this.#shown = new ShownCalls(options.clock);
+    this.#listed = new ListedCalls(options.clock);
+    this.calls = callsBehind(this.#orders(), (listener) => (this.#onNews = listener));
+  }
+
+  /** What concerns a call is passed on to its process. */
+  #orders(): CallOrders {
+    const holderOf = (callId: string): MediaProcess | undefined => this.#byCallId.get(callId)?.process;
+    return {
+      ...tellers((name, asked) => this.#tell(name, asked)),
+      reported: ({ callId, report }) => {
+        this.reported(callId, report);
+        this.#options.onDialReport?.(callId, report);
+        return null;
+      },
+      answer: ({ inbound }) => this.#answer(inbound),
+      again: async (inbound) => (await this.again(inbound)) ?? null,
+      media: (asked, socket) => this.#processFor(asked.grant.callId, socket).ask('media', asked, socket),
+      listen: (asked, socket) => this.#processFor(asked.order.callId, socket).ask('listen', asked, socket),
+      list: () =>
+        this.#listed.list(
+          this.#options.processes(),
+          (each) => each.ask('list', null),
+          (callId) => this.#byCallId.has(callId),
+        ),
+      find: async (asked) => (await holderOf(asked.callId)?.ask('find', asked)) ?? null,
+      follow: async (asked) => (await holderOf(asked.callId)?.ask('follow', asked)) ?? null,
+      order: async (asked) => {
+        const holder = holderOf(asked.callId);
+        if (holder === undefined) throw new OrderRefusedError('The call is over.');
+        return holder.ask('order', asked);
+      },
+      redeem: (asked) => this.#redeem(asked),
+    };
   }
 
   /** Calls that are not over, and those that are dialled. */
@@ -140,9 +155,9 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
   }
 
   /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
-  async answer(inbound: InboundCall): Promise<CallAnswer> {
+  async #answer(inbound: InboundCall): Promise<CallAnswer> {
     // It may be over by the time its process is asked, and its place free.
-    if (this.hasCarrierCall(liveKey(inbound))) return (await this.again(inbound)) ?? this.answer(inbound);
+    if (this.hasCarrierCall(liveKey(inbound))) return (await this.again(inbound)) ?? this.#answer(inbound);
     const goesOn = inbound.next !== undefined;
     const botName = goesOn ? await this.#options.botOf?.(inbound.next ?? '') : inbound.botName;
     if (goesOn && botName === undefined) return { kind: 'over' };
@@ -202,68 +217,8 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     this.#givenUpListeners.push(listener);
   }
 
-  attach(): void {
-    throw new TypeError('media attaches in its own process');
-  }
-
-  abandon(callId: string, attachmentId: string, reason: string): void {
-    this.#processOf(callId)?.tell('abandon', { callId, attachmentId, reason });
-  }
-
-  carrierStatus(call: CarrierCall, _status: string, terminal: boolean): void {
-    if (!terminal) return;
-    for (const mode of [undefined, 'listen'] as const)
-      this.#byCarrierKey.get(liveKey({ ...call, mode }))?.process.tell('carrier-ended', { ...call });
-  }
-
-  keyReported(call: CarrierCall, digit: string): void {
-    this.#byCarrierKey.get(liveKey(call))?.process.tell('key-reported', { ...call, digit });
-  }
-
-  dialReported(...[callId, report]: Parameters<CallIntake['dialReported']>): void {
-    this.reported(callId, report);
-    this.#options.onDialReport?.(callId, report);
-  }
-
-  /** Of a process that does not respond, its calls as it showed them last. */
-  list(): Promise<readonly LiveCall[]> {
-    const ask = (each: MediaProcess): Promise<readonly LiveCall[]> => each.ask('list', null);
-    return this.#shown.list(this.#options.processes(), ask, (callId) => this.#byCallId.has(callId));
-  }
-
-  async find(callId: string): Promise<LiveCall | undefined> {
-    return (await this.#byCallId.get(callId)?.process.ask('find', { callId })) ?? undefined;
-  }
-
-  order(callId: string, order: CallOrder, by: string): Promise<LiveCall> {
-    const seat = this.#byCallId.get(callId);
-    if (seat === undefined) return Promise.reject(new OrderRefusedError('The call is over.'));
-    return seat.process.ask('order', { callId, order, by });
-  }
-
-  async follow(callId: string): Promise<ToldSoFar | undefined> {
-    return (await this.#byCallId.get(callId)?.process.ask('follow', { callId })) ?? undefined;
-  }
-
-  readonly unfollow = (callId: string): void => this.#byCallId.get(callId)?.process.tell('unfollow', { callId });
-
-  onNews(listener: (news: NumberedNews) => void): void {
-    this.#onNews = listener;
-  }
-
   /** What a process tells of a call that is followed. */
   readonly tellNews = (news: NumberedNews): void => this.#onNews(news);
-
-  /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
-  async redeem(bots: readonly string[], token: string): Promise<string | undefined> {
-    if (bots.length === 0) return undefined;
-    const asked = this.#options.processes().map(async (each) => {
-      const value = await each.ask('redeem', { bots: [...bots], token });
-      if (value === null) throw new MediaProcessError('this process does not have the value');
-      return value;
-    });
-    return Promise.any(asked).catch(() => undefined);
-  }
 
   /** Gives up the calls that are dialled; resolves when no call is left. */
   drained(): Promise<void> {
@@ -315,24 +270,35 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     for (const listener of this.#givenUpListeners) listener(call, why);
   }
 
-  async #take(
-    grant: StreamGrant,
-    { socket, transport = 'websocket', headers, early, answered = false, address }: MediaUpgrade,
-  ): Promise<void> {
-    const asked = { grant, transport, headers: { ...headers }, early: Buffer.from(early).toString('base64'), answered, address };
-    await this.#processFor(grant.callId, socket).ask('media', asked, socket);
-  }
-
   /** @param socket closed where the call is over @throws MediaProcessError then */
-  #processFor(callId: string, socket: { destroy(): unknown }): MediaProcess {
+  #processFor(callId: string, socket: Socket | undefined): MediaProcess {
     const process = this.#processOf(callId);
     if (process !== undefined) return process;
-    socket.destroy();
+    socket?.destroy();
     throw new MediaProcessError('the call is over');
   }
 
   #processOf(callId: string): MediaProcess | undefined {
     return this.#byCallId.get(callId)?.process ?? this.#legs.get(callId);
+  }
+
+  #tell<Name extends TellName>(name: Name, asked: Asked<Name>): void {
+    const about = callsOf(name, asked);
+    const holders = about.map((call) =>
+      'callId' in call ? this.#processOf(call.callId) : this.#byCarrierKey.get(call.carrierKey)?.process,
+    );
+    for (const process of about.length === 0 ? this.#options.processes() : new Set(holders)) process?.tell(name, asked);
+  }
+
+  /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
+  async #redeem(asked: Asked<'redeem'>): Promise<string | null> {
+    if (asked.bots.length === 0) return null;
+    const found = this.#options.processes().map(async (each) => {
+      const value = await each.ask('redeem', asked);
+      if (value === null) throw new MediaProcessError('this process does not have the value');
+      return value;
+    });
+    return Promise.any(found).catch(() => null);
   }
 
   get #tenants(): string[] {
@@ -353,7 +319,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
     return this.#options.processes().filter(({ isUp }) => isUp);
   }
 
-  /** Of those whose event loop is in time, the process that has the fewest calls; there is one where a call was admitted. */
+  /** The process that has the fewest calls among those whose event loop is in time; there is one where a call was admitted. */
   #emptiest(): MediaProcess {
     const inTime = this.#up.filter(({ load }) => !load.shedding);
     const calls = new Map(inTime.map((process) => [process, this.callsOf(process)]));
@@ -380,7 +346,7 @@ export class CallDispatcher implements CallIntake, LiveCalls, OutboundCalls {
       (error: unknown) => {
         this.#free(seat);
         // Another process takes the place of one that ended under the question.
-        if (!process.isUp) return this.answer(inbound);
+        if (!process.isUp) return this.#answer(inbound);
         throw error;
       },
     );

@@ -5,18 +5,27 @@ import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
 import type { LegDoor, OpenLeg } from '../call/transfer/agent-legs.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { Bot } from '../config/bots.ts';
+import type { DrainOrders, DrainState } from '../http/api/api-app.ts';
 import type { SystemState } from '../http/api/system/system-views.ts';
 import type { CallIntake, ExpectedMedia, MediaElsewhere } from '../http/intake.ts';
 import type { LiveAudio } from '../http/live-audio.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { sleep } from '../kernel/waiting.ts';
 import type { MetricsSnapshot } from '../observability/metrics.ts';
 
-/** The calls of this machine: of its one process, or of its media processes. */
-export interface LocalCalls {
+/** Calls as carriers' routes and the API reach them, wherever they are: in this process, in media processes or on any machine. */
+export interface ReachedCalls {
   readonly intake: CallIntake;
   readonly live: LiveCalls;
   readonly media: MediaElsewhere;
   readonly audio: LiveAudio;
-  /** Of a live call, one that is dialled, or the leg of an agent. */
+  /** Gives out a value that a caller keyed, once, to one of these bots. */
+  redeem(botNames: readonly string[], token: string): string | undefined | Promise<string | undefined>;
+}
+
+/** The calls of this machine: of its one process, or of its media processes. */
+export interface LocalCalls extends ReachedCalls {
+  /** Whether it is a live call, one that is dialled, or the leg of an agent. */
   has(callId: string): boolean;
   /** @param carrierKey `liveKey` */
   hasCarrierCall(carrierKey: string): boolean;
@@ -26,13 +35,12 @@ export interface LocalCalls {
   speechReady(): Promise<void>;
   /** Another machine goes on with the call: it ends here, and the carrier is told nothing. */
   giveUp(callId: string): void;
-  redeem(botNames: readonly string[], token: string): string | undefined | Promise<string | undefined>;
 }
 
 /** What a call that is alive is asked for again by. */
 export type Repeat = Pick<InboundCall, 'carrier' | 'carrierCallId' | 'mode' | 'isRepeat' | 'next'>;
 
-/** Whatever has the calls of a gateway: its own process, or media processes behind it. */
+/** What has the calls of a gateway: its own process, or media processes behind it. */
 export interface CallHost extends LocalCalls {
   readonly outbound: OutboundCalls;
   /** The calls themselves, where they are in this process. */
@@ -87,4 +95,78 @@ export interface HostedBy {
   readonly begun: (callId: string, carrierKey: string) => void;
   /** A call is over, and its place free. */
   readonly over: (callId: string) => void;
+}
+
+/** Time for carriers to ask what comes behind the last words of a call. They are to be told to hang up, and not to find a port that is closed. */
+const LAST_STEP_MS = 500;
+
+/**
+ * Whether a gateway takes new calls. Operators drain it and undo that, as often as they like; a gateway that stops drains for good.
+ */
+export class CallDrain implements DrainOrders {
+  readonly #calls: Pick<CallHost, 'active' | 'drain' | 'takeCalls'>;
+  readonly #clock: Clock;
+  readonly #listeners: ((state: DrainState) => void)[] = [];
+  #state: DrainState = 'taking-calls';
+  #stops = false;
+  #drained: Promise<void> | undefined;
+
+  constructor(calls: Pick<CallHost, 'active' | 'drain' | 'takeCalls'>, clock: Clock) {
+    this.#calls = calls;
+    this.#clock = clock;
+  }
+
+  get state(): DrainState {
+    return this.#state;
+  }
+
+  get draining(): boolean {
+    return this.#state !== 'taking-calls';
+  }
+
+  get live(): number {
+    return this.#calls.active;
+  }
+
+  /** @param listener hears each later state */
+  onChange(listener: (state: DrainState) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Refuses new calls; resolves when the live ones have ended, or the drain was undone and they have. */
+  drain(): Promise<void> {
+    if (this.#drained !== undefined) return this.#drained;
+    this.#change('draining');
+    const drained = this.end(() => this.#calls.drain()).then(() => {
+      if (this.#drained === drained) this.#change('drained');
+    });
+    this.#drained = drained;
+    return drained;
+  }
+
+  undo(): boolean {
+    if (this.#stops) return false;
+    if (this.#drained === undefined) return true;
+    this.#drained = undefined;
+    this.#calls.takeCalls();
+    this.#change('taking-calls');
+    return true;
+  }
+
+  /** The gateway stops: a drain cannot be undone from now on. */
+  stop(): void {
+    this.#stops = true;
+  }
+
+  /** @param end resolves when the calls have ended @returns resolves when their carriers had time to hear of it */
+  async end(end: () => Promise<unknown>): Promise<void> {
+    const hadCalls = this.live > 0;
+    await end();
+    if (hadCalls) await sleep(this.#clock, LAST_STEP_MS);
+  }
+
+  #change(state: DrainState): void {
+    this.#state = state;
+    for (const listener of this.#listeners) listener(state);
+  }
 }

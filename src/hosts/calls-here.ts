@@ -1,19 +1,52 @@
 import { callsByCarrier, liveCallsOf } from '../call/admission/live-calls.ts';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
-import { ExpectedMedia } from '../http/intake.ts';
+import { type CallIntake, ExpectedMedia } from '../http/intake.ts';
 import { LocalLiveAudio } from '../http/live-audio.ts';
 import { serveGivenMedia } from '../http/serve-given-media.ts';
-import type { CallHost, HostedBy } from './call-host.ts';
-import { type Calls, callIntake, startCalls } from './calls.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { CallHost, HostedBy, LocalCalls } from './call-host.ts';
+import { type Calls, startCalls } from './calls.ts';
 import { doorOf, type GatewayParts } from './gateway-parts.ts';
+import type { GatewaySpeech } from './speech.ts';
 
-/** Has the calls of a gateway in this process. @throws OffhookError when a bot's dialog cannot be opened */
-export async function hostCallsHere(parts: GatewayParts, gateway: HostedBy): Promise<CallHost> {
-  const { options, events, carriers, speech } = parts;
-  const { clock, logger } = options;
-  const calls = await startCallsOf(parts, gateway, (attachmentId) => expected.abandon(attachmentId, 'the leg is over'));
-  const { registry, load } = calls;
-  const intake = callIntake(registry, gateway.dialReported);
+interface ReachingParts {
+  readonly calls: Calls;
+  readonly carriers: OpenCarriers;
+  readonly speech: Pick<GatewaySpeech, 'router'>;
+  readonly events: BusinessEvents;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Hears reports on dialled calls too; absent where this process does not dial. */
+  readonly dialReported?: CallIntake['dialReported'];
+}
+
+/** The calls of this process, and the media that is expected for them. */
+interface CallsOfProcess extends LocalCalls {
+  readonly expected: ExpectedMedia;
+  /** Says goodbye to live calls, waits for their ends, and closes the sockets that are left. */
+  close(why: string): Promise<void>;
+}
+
+/** Lets everything that concerns calls reach those of this process: a gateway that has its own, or a media process. */
+export function reachCalls({ calls, dialReported, speech, ...parts }: ReachingParts): CallsOfProcess {
+  const { registry } = calls;
+  const { carriers, clock, events, logger } = parts;
+  const intake: CallIntake = {
+    answer: (inbound) => (inbound.next === undefined ? registry.answer(inbound) : registry.goOn(inbound, inbound.next)),
+    attach: (callId, attachment) => registry.attach(callId, attachment),
+    abandon: (callId, _attachmentId, reason) => registry.abandon(callId, reason),
+    carrierStatus(call, _status, terminal) {
+      if (terminal) registry.carrierEnded(call, 'caller-hangup');
+    },
+    keyReported: (call, digit) => registry.keyReported(call, digit),
+    dialReported(callId, report) {
+      registry.reported(callId, report);
+      dialReported?.(callId, report);
+    },
+  };
   const expected = new ExpectedMedia(clock, intake);
   const audio = new LocalLiveAudio({ registry, clock, logger });
   const sockets = new GivenSockets();
@@ -27,15 +60,33 @@ export async function hostCallsHere(parts: GatewayParts, gateway: HostedBy): Pro
       take: (grant, upgrade) => serveGivenMedia(serving, grant, upgrade),
     },
     audio,
+    expected,
     has: (callId) => registry.has(callId),
-    hasCarrierCall: (key) => registry.hasCarrierCall(key),
+    hasCarrierCall: registry.hasCarrierCall,
     again: (inbound) => registry.again(inbound),
     speechReady: () => speech.router.ready(),
     giveUp: (callId) => registry.release(callId, 'went on elsewhere'),
     redeem: (botNames, token) => calls.redeem(botNames, token),
+    async close(why) {
+      await calls.close();
+      expected.abandonAll(why);
+      audio.close();
+      sockets.close(why, clock);
+    },
+  };
+}
+
+/** Has the calls of a gateway in this process. @throws OffhookError when a bot's dialog cannot be opened */
+export async function hostCallsHere(parts: GatewayParts, gateway: HostedBy): Promise<CallHost> {
+  const { options, events, carriers, speech } = parts;
+  const { clock, logger } = options;
+  const calls = await startCallsOf(parts, gateway, (attachmentId) => here.expected.abandon(attachmentId, 'the leg is over'));
+  const { registry, load } = calls;
+  const here = reachCalls({ calls, carriers, speech, events, clock, logger, dialReported: gateway.dialReported });
+  return {
+    ...here,
     outbound: registry,
     registry,
-    expected,
     get active() {
       return registry.active;
     },
@@ -57,11 +108,7 @@ export async function hostCallsHere(parts: GatewayParts, gateway: HostedBy): Pro
     drain: () => registry.drain(),
     takeCalls: () => registry.takeCalls(),
     startNoMore: () => undefined,
-    async close() {
-      await calls.close();
-      audio.close();
-      sockets.close('gateway stops', clock);
-    },
+    close: () => here.close('gateway stops'),
   };
 }
 

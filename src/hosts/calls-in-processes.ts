@@ -20,16 +20,12 @@ export async function hostCallsInProcesses(parts: GatewayParts, processes: Media
   const lag = measureLoopLag();
   parts.metrics.watchProcesses(() => pool);
   return {
-    intake: dispatcher,
-    live: dispatcher,
-    media: dispatcher.media,
-    audio: dispatcher.audio,
+    ...dispatcher.calls,
     has: dispatcher.has,
     hasCarrierCall: dispatcher.hasCarrierCall,
     again: (inbound) => dispatcher.again(inbound),
     speechReady: () => parts.speech.router.ready(),
     giveUp: (callId) => dispatcher.release(callId, 'went on elsewhere'),
-    redeem: (botNames, token) => dispatcher.redeem(botNames, token),
     outbound: dispatcher,
     registry: undefined,
     expected: undefined,

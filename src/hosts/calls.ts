@@ -7,7 +7,7 @@ import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
-import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
+import { LoadWatch, type LoadWatchOptions } from '../call/admission/admission.ts';
 import { recordingPathOf } from '../call/media.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../rehearsal/replay/fixture-keeping.ts';
@@ -26,7 +26,6 @@ import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
 import { diallingDestinations, DiallingProfiles } from '../outbound/profiles.ts';
 import type { Bot } from '../config/bots.ts';
 import { BotHealth } from '../dialog/bot-health.ts';
-import type { CallIntake } from '../http/intake.ts';
 import { keepCall, type Keeping } from '../records/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
@@ -266,26 +265,6 @@ function openRegistry(
     onOver,
   };
   return { registry: new CallRegistry(options, services), unleased };
-}
-
-/**
- * Lets carriers' routes, which report their own events, reach the calls.
- * @param onDialReport hears of dialled calls too; nobody does where this process does not dial
- */
-export function callIntake(calls: CallRegistry, onDialReport: CallIntake['dialReported'] = () => undefined): CallIntake {
-  return {
-    answer: (inbound) => (inbound.next === undefined ? calls.answer(inbound) : calls.goOn(inbound, inbound.next)),
-    attach: (callId, attachment) => calls.attach(callId, attachment),
-    abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
-    carrierStatus(call, _status, terminal) {
-      if (terminal) calls.carrierEnded(call, 'caller-hangup');
-    },
-    keyReported: (call, digit) => calls.keyReported(call, digit),
-    dialReported(callId, report) {
-      calls.reported(callId, report);
-      onDialReport(callId, report);
-    },
-  };
 }
 
 /** The state of this process's live calls on disk. @param copies the same for other machines */

@@ -1,13 +1,10 @@
 import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-door.ts';
-import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
-import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
-import { type CarrierCall, liveKey } from '../call/live-session.ts';
-import type { DialledReport } from '../carriers/carrier.ts';
+import type { LiveCall } from '../call/admission/live-calls.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
+import { liveKey } from '../call/live-session.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
-import type { LiveAudio } from '../http/live-audio.ts';
 import { endWithProblem } from '../http/problem.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
@@ -16,19 +13,15 @@ import { sleep } from '../kernel/waiting.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
-import type { SharedState } from './shared-state/port.ts';
-import { CutOff, hasRedis } from './cut-off.ts';
-import { OwnCalls } from './own-calls.ts';
+import type { LocalCalls, ReachedCalls, Repeat } from './call-host.ts';
+import { callsBehind, callsOf, type CallOrders, done, ListedCalls, ordersOn, socketOf, tellers } from './call-orders.ts';
 import { PeerError } from './errors.ts';
-import { FollowedElsewhere } from './followed-elsewhere.ts';
-import type { LocalCalls, Repeat } from './call-host.ts';
+import { FollowedCalls } from './followed-calls.ts';
 import { join, type PeerLink } from './peer-link.ts';
-import type { PeerProofs } from './peer-proofs.ts';
-import type { PeerCaller, PeerHandlers } from './peer-server.ts';
-import { Peers } from './peers.ts';
-import type { Asked } from './protocol.ts';
-import { servePeers } from './serve-peers.ts';
-import { ShownCalls } from './shown-calls.ts';
+import type { PeerCaller, PeerHandlers, PeerProofs } from './peer-server.ts';
+import { CutOff, hasRedis, Peers } from './peers.ts';
+import type { Asked, CallName, TellName } from './protocol.ts';
+import type { SharedState } from './shared-state/port.ts';
 
 export interface ClusterCallsOptions {
   readonly local: LocalCalls;
@@ -56,123 +49,89 @@ const MOST_ASKED = 2;
  * The calls of all machines of a gateway, from one of them: what concerns a call of this machine goes to it, what concerns another is passed on to the
  * machine that has it, which the directory knows. Any machine serves any webhook, media socket or order.
  */
-export class ClusterCalls {
-  readonly intake: CallIntake;
-  readonly live: LiveCalls;
-  readonly media: MediaElsewhere;
-  readonly audio: LiveAudio;
+export class ClusterCalls implements Disposable {
+  /** The calls of all machines. */
+  readonly calls: ReachedCalls;
   readonly cutOff: CutOff;
   readonly #options: ClusterCallsOptions;
-  readonly #own: OwnCalls;
+  /** The calls of this machine. */
+  readonly #here: CallOrders;
   readonly #peers: Peers;
-  readonly #shown: ShownCalls<PeerLink>;
-  readonly #followed: FollowedElsewhere;
+  readonly #listed: ListedCalls<PeerLink>;
+  readonly #followed: FollowedCalls;
+  /** Calls that the directory was told to be of this machine. */
+  readonly #claimed = new Set<string>();
   /** New calls whose first answer is not there yet, by their carriers' keys. */
   readonly #answering = new Map<string, Promise<CallAnswer>>();
-  /** Where those listen who came here and listen elsewhere. */
+  /** The machines that listeners who came here listen to. */
   readonly #listeners = new Map<string, PeerLink>();
 
   constructor(options: ClusterCallsOptions) {
-    const { local, clock } = options;
+    const { local, shared, clock, logger } = options;
     this.#options = options;
-    this.#own = new OwnCalls(options);
-    this.#shown = new ShownCalls(clock);
+    this.#here = ordersOn(local);
+    this.#listed = new ListedCalls(clock);
     this.#peers = new Peers({
       ...options,
       onNews: (news) => this.#followed.tell(news),
       onDown: (link) => void this.#followed.again(link),
     });
-    this.#followed = new FollowedElsewhere({ ...options, peers: this.#peers });
+    this.#followed = new FollowedCalls({ ...options, here: this.#here, peers: this.#peers });
     this.cutOff = new CutOff({ ...options, peers: () => this.#peers.all() });
-    const isHere = (callId: string): boolean => local.has(callId);
-    this.intake = {
-      answer: (inbound) => this.#answer(inbound),
-      attach: (callId, attachment) => local.intake.attach(callId, attachment),
-      abandon: (callId, attachmentId, reason) => {
-        if (isHere(callId)) local.intake.abandon(callId, attachmentId, reason);
-        else void this.#peers.tellOwner({ callId }, 'abandon', { callId, attachmentId, reason });
-      },
-      carrierStatus: (call, status, terminal) => this.#carrierStatus(call, status, terminal),
-      keyReported: (call, digit) => {
-        const carrierKey = liveKey(call);
-        if (local.hasCarrierCall(carrierKey)) local.intake.keyReported(call, digit);
-        else void this.#peers.tellOwner({ carrierKey }, 'key-reported', { ...call, digit });
-      },
-      dialReported: (callId, report) => void this.#dialReported(callId, report),
-    };
-    this.media = {
-      expect: (callId, attachmentId, withinMs) => {
-        if (isHere(callId)) local.media.expect(callId, attachmentId, withinMs);
-        else void this.#peers.tellOwner({ callId }, 'expect', { callId, attachmentId, withinMs });
-      },
-      abandon: (attachmentId, reason) => {
-        local.media.abandon(attachmentId, reason);
-        void this.#tellAll((peer) => peer.ask('abandon', { attachmentId, reason }));
-      },
-      take: (grant, upgrade) => this.#take(grant, upgrade),
-    };
-    this.live = {
-      list: () => this.#list(),
-      find: (callId) => this.#find(callId),
-      order: (callId, order, by) => this.#order(callId, order, by),
-      follow: (callId) => (isHere(callId) ? this.#own.follow(callId, 'here') : this.#followed.follow(callId)),
-      unfollow: (callId) => {
-        this.#own.unfollow(callId, 'here');
-        this.#followed.unfollow(callId);
-      },
-      onNews: (listener) => {
-        this.#own.onNews(listener);
-        this.#followed.onNews(listener);
-      },
-    };
-    this.audio = {
-      listen: async (order, { socket, headers, early, answered }) => {
-        const { callId, listenerId } = order;
-        if (isHere(callId)) return local.audio.listen(order, { socket, headers, early, answered });
-        const asked = { order: { ...order }, headers: { ...headers }, early: early.toString('base64') };
-        const listened = await this.#relay('listen', callId, asked, socket);
-        this.#listeners.set(listenerId, listened.peer);
-        return listened.given.finally(() => this.#listeners.delete(listenerId));
-      },
-      dismiss: (listenerId) => {
-        local.audio.dismiss(listenerId);
-        this.#listeners.get(listenerId)?.ask('dismiss', { listenerId }).catch(noteAt(options.logger, 'dismiss'));
-      },
-    };
+    const { intake, ...calls } = callsBehind(this.#orders(), (listener) => this.#followed.onNews(listener));
+    this.calls = { ...calls, intake: { ...intake, attach: (...attached) => local.intake.attach(...attached) } };
+    shared.calls.onLost((callId) => {
+      this.#claimed.delete(callId);
+      logger.error(
+        { callId },
+        'another machine went on with a call that is alive here: this machine was not heard of for a while',
+      );
+      local.giveUp(callId);
+    });
   }
 
-  /** What this machine does for another one. */
+  /** What this machine does for another one: with its own calls, and nothing that leads to a third machine. */
   serve(caller: PeerCaller): { readonly handlers: PeerHandlers; readonly gone: () => void } {
     const { local, shared, completed } = this.#options;
-    const answer = (inbound: InboundCall): Promise<CallAnswer> => this.#answer(inbound, 'here');
-    return servePeers({ local, own: this.#own, shared, completed, answer, again: (inbound) => this.#again(inbound) }, caller);
+    const handlers: PeerHandlers = {
+      ...this.#here,
+      answer: ({ inbound }) => this.#answer(inbound, 'here'),
+      again: async (inbound) => (await this.#again(inbound)) ?? null,
+      media: ({ grant, ...asked }, socket) => {
+        if (local.has(grant.callId)) return this.#here.media({ ...asked, grant: completed(grant) }, socket);
+        if (asked.transport === 'websocket' && !asked.answered) endWithProblem(socketOf(socket), 503, OVER);
+        throw new PeerError('the call is over');
+      },
+      follow: ({ callId }) => this.#followed.followFor(caller, callId),
+      unfollow: ({ callId }) => done(this.#followed.unfollowFor(caller, callId)),
+      'shared-state': async () => {
+        // Finds out now whether it is there.
+        await shared.members.list();
+        return { isAway: shared.isAway };
+      },
+    };
+    return { handlers, gone: () => this.#followed.unfollowAllFor(caller) };
   }
 
-  /** A call is about to be dialled here, or an agent's leg to be rung. */
-  async opened(callId: string): Promise<void> {
-    await this.#own.claim({ callId, carrierKey: undefined });
-  }
-
-  /** The media of a call that was dialled here has come: now its carrier's id is sure. */
-  begun(callId: string, carrierKey: string): void {
-    void this.#own.claim({ callId, carrierKey });
-  }
-
-  /** A call that this machine left behind when it died, which it ends now. @returns false where another machine has it */
-  adopt(callId: string): Promise<boolean> {
-    return this.#own.claim({ callId, carrierKey: undefined });
+  /**
+   * Tells the other machines that a call is here: one that is about to be dialled or begins, an agent's leg that is rung, or a call that this
+   * machine left behind when it died and ends now.
+   * @param carrierKey `liveKey`; undefined until the carrier's id is sure
+   * @returns false where another machine has the call, or has another call of that key
+   */
+  async claim(callId: string, carrierKey?: string): Promise<boolean> {
+    const { shared, logger } = this.#options;
+    this.#claimed.add(callId);
+    if (await shared.calls.claim({ callId, carrierKey })) return true;
+    this.#claimed.delete(callId);
+    logger.info({ callId }, 'another machine has the call');
+    return false;
   }
 
   /** A call of this machine, or an agent's leg, is over. */
-  over(callId: string): void {
-    void this.#own.release(callId);
-  }
-
-  /** Gives out a value that a caller keyed, once, to one of these bots, whichever machine has it. */
-  async redeem(botNames: readonly string[], token: string): Promise<string | undefined> {
-    const here = await this.#options.local.redeem(botNames, token);
-    if (here !== undefined || botNames.length === 0) return here;
-    return this.#peers.first((peer) => peer.ask('redeem', { bots: [...botNames], token }));
+  async release(callId: string): Promise<void> {
+    this.#claimed.delete(callId);
+    await this.#options.shared.calls.release(callId);
   }
 
   [Symbol.dispose](): void {
@@ -180,7 +139,64 @@ export class ClusterCalls {
     this.#peers[Symbol.dispose]();
   }
 
-  /** Of webhooks of one call that come at once, to this machine or to several, one begins it; the others get its next attachment. */
+  /** What concerns a call of another machine is passed on to it. */
+  #orders(): CallOrders {
+    const here = this.#here;
+    return {
+      ...tellers((name, asked) => this.#tell(name, asked)),
+      reported: (asked) => done(void this.#dialReported(asked)),
+      unfollow: ({ callId }) => done(this.#followed.unfollow(callId)),
+      dismiss: (asked) => {
+        this.#listeners.get(asked.listenerId)?.ask('dismiss', asked).catch(noteAt(this.#options.logger, 'dismiss'));
+        return here.dismiss(asked);
+      },
+      answer: ({ inbound }) => this.#answer(inbound),
+      again: async (inbound) => (await this.#again(inbound)) ?? null,
+      media: (asked, socket) =>
+        this.#isHere(asked.grant) ? here.media(asked, socket) : this.#takeElsewhere(asked, socketOf(socket)),
+      listen: async (asked, socket) => {
+        const { callId, listenerId } = asked.order;
+        if (this.#isHere({ callId })) return here.listen(asked, socket);
+        const listened = await this.#relay('listen', callId, asked, socketOf(socket));
+        this.#listeners.set(listenerId, listened.peer);
+        return listened.given.finally(() => this.#listeners.delete(listenerId));
+      },
+      list: () => this.#list(),
+      find: (asked) => (this.#isHere(asked) ? here.find(asked) : this.#findElsewhere(asked.callId)),
+      follow: ({ callId }) => this.#followed.follow(callId),
+      order: async (asked) => {
+        if (this.#isHere(asked)) return here.order(asked);
+        const changed = await this.#peers.askOwner({ callId: asked.callId }, 'order', asked);
+        if (changed === undefined) throw new OrderRefusedError(OVER);
+        return changed;
+      },
+      /** Gives out a value that a caller keyed, once, whichever machine has it. */
+      redeem: async (asked) => {
+        const value = await here.redeem(asked);
+        if (value !== null || asked.bots.length === 0) return value;
+        return (await this.#peers.first((peer) => peer.ask('redeem', asked))) ?? null;
+      },
+    };
+  }
+
+  #isHere(call: CallName): boolean {
+    const { local } = this.#options;
+    return 'callId' in call ? local.has(call.callId) : local.hasCarrierCall(call.carrierKey);
+  }
+
+  #tell<Name extends TellName>(name: Name, asked: Asked<Name>): void {
+    const about = callsOf(name, asked);
+    const isHere = about.length === 0 || about.some((call) => this.#isHere(call));
+    if (isHere) void this.#here[name](asked);
+    if (about.length === 0) void this.#tellAll(name, asked);
+    if (!isHere) for (const call of about) void this.#peers.tellOwner(call, name, asked);
+  }
+
+  async #tellAll<Name extends TellName>(name: Name, asked: Asked<Name>): Promise<void> {
+    for (const peer of await this.#peers.all()) peer.ask(name, asked).catch(noteAt(this.#options.logger, 'tell'));
+  }
+
+  /** Webhooks of one call may come at once, to this machine or to several: one begins the call, the others get its next attachment. */
   async #answer(inbound: InboundCall, where: 'anywhere' | 'here' = 'anywhere'): Promise<CallAnswer> {
     const { local } = this.#options;
     const key = liveKey(inbound);
@@ -201,13 +217,13 @@ export class ClusterCalls {
     if (there?.kind === 'accept') return there;
     for (;;) {
       const callId = inbound.next ?? newId('call');
-      const isOwn = await this.#own.claim({ callId, carrierKey });
+      const isOwn = await this.claim(callId, carrierKey);
       const { carrier, carrierCallId, mode, isRepeat, next } = inbound;
       const repeat = { carrier, carrierCallId, mode, isRepeat, next };
       if (isOwn) {
         const elsewhere = this.#options.shared.isAway ? await this.#answerUnlisted(asked, repeat, where) : undefined;
         if (elsewhere !== undefined) {
-          void this.#own.release(callId);
+          void this.release(callId);
           return elsewhere;
         }
         const answer = await this.#begin({ ...asked, callId }, callId);
@@ -219,7 +235,7 @@ export class ClusterCalls {
         if (again === 'lost') continue;
         if (again !== undefined && again !== null) return again;
       } catch (error) {
-        // Whoever has it may be gone, or hangs: the directory says so in a moment.
+        // The machine that has it may be gone, or hang: the directory says so in a moment.
         if (clock.nowMs() >= untilMs) throw error;
       }
       if (clock.nowMs() >= untilMs) throw new PeerError('no machine has the call, and none can begin it');
@@ -257,7 +273,7 @@ export class ClusterCalls {
       isBegun = answer.kind === 'accept';
       return answer;
     } finally {
-      if (!isBegun) await this.#own.release(callId);
+      if (!isBegun) await this.release(callId);
     }
   }
 
@@ -288,41 +304,29 @@ export class ClusterCalls {
     const key = liveKey(inbound);
     await this.#answering.get(key)?.catch(() => undefined);
     const again = await local.again(inbound);
-    // Nobody else begins it while the directory has it here.
-    if (again === undefined) await this.#own.forget(key);
-    return again;
+    if (again !== undefined) return again;
+    // No other machine begins it while the directory has it here.
+    const entry = await this.#options.shared.calls.find({ carrierKey: key });
+    if (entry !== undefined && !this.#claimed.has(entry.callId)) await this.release(entry.callId);
+    return undefined;
   }
 
-  #carrierStatus(call: CarrierCall, status: string, terminal: boolean): void {
-    const { local } = this.#options;
-    const keys = ([undefined, 'listen'] as const).map((mode) => liveKey({ ...call, mode }));
-    if (keys.some((key) => local.hasCarrierCall(key))) return local.intake.carrierStatus(call, status, terminal);
-    if (!terminal) return;
-    for (const carrierKey of keys) void this.#peers.tellOwner({ carrierKey }, 'carrier-ended', { ...call });
-  }
-
-  async #dialReported(callId: string, report: DialledReport): Promise<void> {
-    const { local } = this.#options;
-    const { carrier, carrierCallId, progress, witness } = report;
-    const asked = { callId, report: { carrier, carrierCallId, progress, witness } };
+  async #dialReported(asked: Asked<'reported'>): Promise<void> {
+    const { callId } = asked;
     // The attempt is in the store, which this machine has too.
-    if (local.has(callId) || !(await this.#peers.tellOwner({ callId }, 'reported', asked)))
-      local.intake.dialReported(callId, report);
+    if (this.#isHere({ callId }) || !(await this.#peers.tellOwner({ callId }, 'reported', asked)))
+      await this.#here.reported(asked);
   }
 
-  async #take(grant: StreamGrant, upgrade: MediaUpgrade): Promise<void> {
-    const { local, events } = this.#options;
-    const { socket, transport = 'websocket', headers, early, answered = false, address } = upgrade;
+  async #takeElsewhere(asked: Asked<'media'>, socket: Socket): Promise<null> {
+    const { grant, transport, answered, address } = asked;
     const { callId, carrier } = grant;
-    if (local.has(callId)) return local.media.take(grant, upgrade);
-    const sent = Buffer.from(early).toString('base64');
-    const asked = { grant: { ...grant }, transport, headers: { ...headers }, early: sent, answered, address };
     const relayed = await this.#relay('media', callId, asked, socket).catch((error: unknown) => {
-      events.streamRefused({ carrier, reason: 'call-not-reached', status: 503, callId, address });
+      this.#options.events.streamRefused({ carrier, reason: 'call-not-reached', status: 503, callId, address });
       if (transport === 'websocket' && !answered) endWithProblem(socket, 503, errorText(error));
       throw error;
     });
-    await relayed.given;
+    return relayed.given;
   }
 
   /**
@@ -337,39 +341,24 @@ export class ClusterCalls {
     return { peer, given: peer.ask(name, asked, id) };
   }
 
-  async #list(): Promise<readonly LiveCall[]> {
+  async #list(): Promise<LiveCall[]> {
     const [own, others] = await Promise.all([
-      this.#options.local.live.list(),
-      this.#peers.all().then((peers) => this.#shown.list(peers, (peer) => peer.ask('list', null))),
+      this.#here.list(null),
+      this.#peers.all().then((peers) => this.#listed.list(peers, (peer) => peer.ask('list', null))),
     ]);
     if (others.length === 0) return own;
     return [...own, ...others].toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
   }
 
-  /** @returns of a machine that does not answer, the call as it was shown last @throws PeerError where it was not */
-  async #find(callId: string): Promise<LiveCall | undefined> {
-    const { local } = this.#options;
-    if (local.has(callId)) return local.live.find(callId);
+  /** @returns null where no machine has it; of a machine that does not answer, the call as it was listed last @throws PeerError where it was not */
+  async #findElsewhere(callId: string): Promise<LiveCall | null> {
     const peer = await this.#peers.ownerOf({ callId });
-    if (peer === undefined) return undefined;
-    const found = await peer.ask('find', { callId }).catch((error: unknown) => {
-      const shown = this.#shown.of(peer).find(({ id }) => id === callId);
-      if (shown === undefined) throw error;
-      return shown;
+    if (peer === undefined) return null;
+    return peer.ask('find', { callId }).catch((error: unknown) => {
+      const listed = this.#listed.of(peer).find(({ id }) => id === callId);
+      if (listed === undefined) throw error;
+      return listed;
     });
-    return found ?? undefined;
-  }
-
-  async #order(callId: string, order: CallOrder, by: string): Promise<LiveCall> {
-    const { local } = this.#options;
-    if (local.has(callId)) return local.live.order(callId, order, by);
-    const done = await this.#peers.askOwner({ callId }, 'order', { callId, order, by });
-    if (done === undefined) throw new OrderRefusedError(OVER);
-    return done;
-  }
-
-  async #tellAll(tell: (peer: PeerLink) => Promise<unknown>): Promise<void> {
-    for (const peer of await this.#peers.all()) tell(peer).catch(noteAt(this.#options.logger, 'tell'));
   }
 }
 

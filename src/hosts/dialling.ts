@@ -24,7 +24,7 @@ import type { Metrics, MetricsSnapshot } from '../observability/metrics.ts';
 import type { Attempt } from '../records/dialling.ts';
 import type { Backlog } from './backlog.ts';
 import { runCallBacks } from './call-backs.ts';
-import { runCampaigns } from './run-campaigns.ts';
+import { runCampaigns } from './campaigns.ts';
 import { unreachableBots } from './system.ts';
 
 export interface DiallingOptions {

@@ -34,7 +34,7 @@ interface Task {
 }
 
 /**
- * Has the fixed sentences of bots spoken once, so that they start in the same tick later, and are there when whoever speaks is not.
+ * Has the fixed sentences of bots spoken once, so that they start in the same tick later, and are there when the synthesizer is not.
  * A synthesizer that stands by speaks those alone that a call needs in trouble. What fails is tried again, until all is prepared.
  */
 export class FixedSentences implements Disposable {

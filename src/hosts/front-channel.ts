@@ -1,30 +1,14 @@
 import type { Socket } from 'node:net';
 import type { NumberedNews } from '../call/log/followed-news.ts';
 import type { LegAddresses, LegDoor, OpenLeg } from '../call/transfer/agent-legs.ts';
-import { errorText, OffhookError } from '../kernel/errors.ts';
 import { MediaProcessError } from './errors.ts';
-import {
-  ask,
-  type Asked,
-  type Assignment,
-  assignment,
-  type Given,
-  type OrderName,
-  ORDERS,
-  type ProcessOrderName,
-  type Report,
-} from './protocol.ts';
+import { refusedReport } from './answers.ts';
+import { ask, type Assignment, assignment, type Handlers, obey, type ProcessOrderName, type Report } from './protocol.ts';
 
-/** What is done for whoever asks. */
-export type Handlers = {
-  readonly [Name in Exclude<OrderName, 'assign'>]: (
-    asked: Asked<Name>,
-    socket: Socket | undefined,
-  ) => Given<Name> | Promise<Given<Name>>;
-};
+type OrderName = Exclude<ProcessOrderName, 'assign'>;
 
 /** What a media process does when it is asked. */
-export type OrderHandlers = Pick<Handlers, Exclude<ProcessOrderName, 'assign'>>;
+export type OrderHandlers = Handlers<OrderName>;
 
 /** News of followed calls that the channel has not taken, since the front does not read. */
 const MOST_UNSENT_NEWS = 500;
@@ -38,7 +22,7 @@ interface ParentPort {
 
 interface Order {
   readonly id: number;
-  readonly name: Exclude<ProcessOrderName, 'assign'>;
+  readonly name: OrderName;
   readonly asked: unknown;
   readonly socket: Socket | undefined;
 }
@@ -50,7 +34,7 @@ export class FrontChannel {
   readonly #port: ParentPort;
   #unsentNews = 0;
   #handlers: OrderHandlers | undefined;
-  /** Orders that came before there was anybody to obey them. */
+  /** Orders that came before `serve`. */
   #waiting: Order[] = [];
 
   constructor(port: ParentPort) {
@@ -72,7 +56,7 @@ export class FrontChannel {
 
   /** A front that is gone hears nothing; the process ends for that by itself. */
   report(report: Report): void {
-    // Without somebody to hear of it, a channel that is closed under the message would be an error that nobody caught.
+    // The callback takes the error of a channel that closes under the message, which would be an uncaught one.
     if (this.#port.connected) this.#port.send?.(report, () => undefined);
   }
 
@@ -128,7 +112,7 @@ export class LegsAtFront implements LegDoor {
   }
 
   closed({ legId }: OpenLeg): void {
-    // Whoever waits for the addresses would wait for ever, and with them a process that ends.
+    // A call that waits for the addresses would wait for ever, and hold up a process that ends.
     this.refused(legId, "the agent's leg was closed before it had addresses");
     this.#channel.report({ type: 'leg-over', legId });
   }
@@ -142,22 +126,6 @@ export class LegsAtFront implements LegDoor {
     this.#waiting.get(legId)?.reject(new MediaProcessError(problem));
     this.#waiting.delete(legId);
   }
-}
-
-/** What is told of an order that failed. */
-export function refusedReport(id: number, error: unknown): Report {
-  const code = error instanceof OffhookError ? error.code : 'failed';
-  return { type: 'refused', id, code, message: errorText(error) };
-}
-
-/** Has a handler do what it was asked. @throws what it throws, and ZodError for a question of another form */
-export async function obey<Name extends Exclude<OrderName, 'assign'>>(
-  handlers: Pick<Handlers, Name>,
-  name: Name,
-  asked: unknown,
-  socket: Socket | undefined,
-): Promise<Given<Name>> {
-  return await handlers[name](ORDERS[name].asked.parse(asked) as Asked<Name>, socket);
 }
 
 function isSocket(handle: unknown): handle is Socket {

@@ -195,8 +195,8 @@ async function openLiveStates(
   if (states !== undefined) open.add('states', () => states[Symbol.asyncDispose]());
   const journal = openJournal(config.settings.dataDir, clock, logger, states);
   const claims = states && {
-    claim: async (callId: string) => (await later.cluster?.adopt(callId)) === true,
-    release: (callId: string) => later.cluster?.over(callId),
+    claim: async (callId: string) => (await later.cluster?.claim(callId)) === true,
+    release: (callId: string) => void later.cluster?.release(callId),
   };
   const orphans = new OrphanWatch({ journal, keeping: backlog, claims, clock, logger, events });
   open.add('orphans', () => orphans[Symbol.asyncDispose]());

@@ -97,7 +97,7 @@ export class MediaProcessPool {
     const { clock } = this.#options;
     const asked = this.members.map(async (member) => {
       const numbers = await within(clock, METRICS_WITHIN_MS, member.metrics(), undefined).catch(() => undefined);
-      // Of a process that died meanwhile, without its gauges.
+      // A process that died meanwhile counts without its gauges.
       return numbers ?? member.counted;
     });
     return [this.#departed, ...(await Promise.all(asked))];

@@ -5,8 +5,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { countsOf, type MetricsSnapshot } from '../observability/metrics.ts';
 import { MediaProcessError } from './errors.ts';
-import { PendingAsks } from './pending-asks.ts';
-import { type Asked, type Given, type OrderName, report, type Report } from './protocol.ts';
+import { PendingAsks } from './answers.ts';
+import { type Asked, type Given, type ProcessOrderName, report, type Report } from './protocol.ts';
 
 export interface MediaProcessOptions {
   /** 1 for the first. */
@@ -100,7 +100,7 @@ export class MediaProcess {
    * @param socket goes to it for good, whatever comes of it
    * @throws OffhookError as the process threw it; MediaProcessError when it is gone before it answers
    */
-  async ask<Name extends OrderName>(name: Name, asked: Asked<Name>, socket?: Socket): Promise<Given<Name>> {
+  async ask<Name extends ProcessOrderName>(name: Name, asked: Asked<Name>, socket?: Socket): Promise<Given<Name>> {
     const { child } = this.#options;
     if (this.#state === 'gone' || !child.connected) {
       socket?.destroy();
@@ -124,7 +124,7 @@ export class MediaProcess {
   }
 
   /** For what needs no answer: one that does not come says so in the log. */
-  tell<Name extends OrderName>(name: Name, asked: Asked<Name>): void {
+  tell<Name extends ProcessOrderName>(name: Name, asked: Asked<Name>): void {
     this.ask(name, asked).catch((error: unknown) => {
       this.#options.logger.debug({ process: this.number, order: name, error }, 'message to media process failed');
     });
@@ -154,32 +154,10 @@ export class MediaProcess {
       return;
     }
     const { data } = parsed;
-    switch (data.type) {
-      case 'given':
-      case 'refused':
-        this.#pending.settle(data);
-        return;
-      case 'up':
-        this.#state = 'up';
-        this.#toldUp();
-        break;
-      case 'leaving':
-        this.#state = 'leaving';
-        break;
-      case 'load':
-        this.#load = data;
-        break;
-      case 'begun':
-      case 'leg':
-      case 'leg-placed':
-      case 'leg-over':
-      case 'given-up':
-      case 'over':
-      case 'speech-failed':
-      case 'news':
-      case 'kept':
-        break;
-    }
+    if (data.type === 'given' || data.type === 'refused') return this.#pending.settle(data);
+    if (data.type === 'up' || data.type === 'leaving') this.#state = data.type;
+    if (data.type === 'up') this.#toldUp();
+    if (data.type === 'load') this.#load = data;
     this.#options.onReport(data);
   }
 

@@ -10,9 +10,8 @@ import { within } from '../kernel/waiting.ts';
 import { throttleLines } from '../observability/log-throttle.ts';
 import type { Logger } from '../observability/logger.ts';
 import { PeerError } from './errors.ts';
-import { PendingAsks } from './pending-asks.ts';
-import type { PeerProofs } from './peer-proofs.ts';
-import { PEER } from './peer-server.ts';
+import { PendingAsks } from './answers.ts';
+import { PEER, type PeerProofs } from './peer-server.ts';
 import { type Asked, type Given, type PeerOrderName, report } from './protocol.ts';
 
 export interface PeerLinkOptions {
@@ -50,7 +49,7 @@ export class PeerLink {
 
   /** It ends, and takes no other call. */
   isLeaving = false;
-  /** Nobody listens at its address: its process is dead. */
+  /** Its address refuses connections: its process is dead. */
   isRefused = false;
 
   get id(): string {

@@ -1,11 +1,13 @@
+import type { Socket } from 'node:net';
 import { z } from 'zod';
+import { liveKey } from '../call/live-session.ts';
 import { callNews } from '../call/log/call-news.ts';
 import { liveCall } from '../call/admission/live-calls.ts';
 import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
 
 /*
- * What the front process and its media processes say to each other, over the channel that Node opens between a process and
- * its child; and what the machines of one gateway say to each other, over a WebSocket. Messages are JSON and keep their order.
+ * The one description of what holders of calls are asked: media processes by their front, over the channel that Node opens between a
+ * process and its child, and machines of a gateway by each other, over a WebSocket. Messages are JSON and keep their order.
  */
 
 const texts = z.record(z.string(), z.string());
@@ -91,7 +93,7 @@ const streamGrant = z.object({
   attachmentId: z.string(),
 });
 
-/** Of an agent who is rung for the caller of `callId`. */
+/** The leg of an agent who is rung for the caller of `callId`. */
 const openLeg = z.object({ legId: z.string(), attachmentId: z.string(), callId: z.string(), carrier: z.string() });
 
 const spareSlots = z.record(z.string(), z.int().min(0));
@@ -113,35 +115,63 @@ export const assignment = z.object({
 export type Assignment = z.infer<typeof assignment>;
 
 const nothing = z.null();
-const orderOf = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked, given: Given) => ({ asked, given });
 
-/** What a media process or a machine can be asked: what with, and what it gives. */
-export const ORDERS = {
-  assign: orderOf(assignment, nothing),
-  /** `place`: the recognition slot that is counted for the call; of a machine, which counts its own, none. */
-  answer: orderOf(z.object({ inbound: inboundCall, place: speechPlace.optional() }), callAnswer),
+/** By what a call is found: its id (a leg's, too), or its carrier's (`liveKey`). */
+export type CallName = { readonly callId: string } | { readonly carrierKey: string };
+
+type Asks<Asked extends z.ZodType, Given extends z.ZodType> = { readonly asked: Asked; readonly given: Given };
+type Tells<Asked extends z.ZodType> = Asks<Asked, typeof nothing> & {
+  readonly about: (asked: z.output<Asked>) => readonly CallName[];
+};
+
+const asks = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked, given: Given): Asks<Asked, Given> => ({
+  asked,
+  given,
+});
+const tells = <Asked extends z.ZodType>(asked: Asked, about: Tells<Asked>['about']): Tells<Asked> => ({
+  asked,
+  given: nothing,
+  about,
+});
+
+const ofCall = z.object({ callId: z.string() });
+const ofAttachment = z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() });
+const byId = ({ callId }: { readonly callId?: string | undefined }): CallName[] => (callId === undefined ? [] : [{ callId }]);
+
+/**
+ * What is told to the holder of a call, without an answer; the same for media processes and machines. `about`: the calls that it is
+ * about; none where only the holder knows.
+ */
+export const TELLS = {
+  reported: tells(z.object({ callId: z.string(), report: outboundReport }), byId),
+  expect: tells(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), byId),
+  abandon: tells(ofAttachment, byId),
+  'key-reported': tells(carrierCall.extend({ digit: z.string() }), (call) => [{ carrierKey: liveKey(call) }]),
+  'carrier-ended': tells(carrierCall, (call) =>
+    ([undefined, 'listen'] as const).map((mode) => ({ carrierKey: liveKey({ ...call, mode }) })),
+  ),
+  unfollow: tells(ofCall, byId),
+  dismiss: tells(z.object({ listenerId: z.string() }), () => []),
+} as const;
+
+/** What the holder of a call is asked; the same for media processes and machines. */
+const QUESTIONS = {
+  /** `place`: the recognition slot that the front has counted for the call; a machine counts its own. */
+  answer: asks(
+    z.object({ inbound: inboundCall.transform((call) => ({ ...call, botName: call.botName })), place: speechPlace.optional() }),
+    callAnswer,
+  ),
   /** Another attachment for a call that is alive; null where it is over. */
-  again: orderOf(
+  again: asks(
     inboundCall.pick({ carrier: true, carrierCallId: true, mode: true, isRepeat: true, next: true }),
     callAnswer.nullable(),
   ),
-  /** Holds a place for a call that is about to be dialled; `place` as of `answer`. */
-  reserve: orderOf(
-    z.object({ call: outboundCall, place: speechPlace }),
-    z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
-  ),
-  release: orderOf(z.object({ callId: z.string(), reason: z.string() }), nothing),
-  reported: orderOf(z.object({ callId: z.string(), report: outboundReport }), nothing),
-  expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
-  abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
-  'key-reported': orderOf(carrierCall.extend({ digit: z.string() }), nothing),
-  'carrier-ended': orderOf(carrierCall, nothing),
-  /** Comes with the socket. Given when its media has started or was given up. */
-  media: orderOf(
+  /** Comes with the socket. Answered when its media has started or was given up. */
+  media: asks(
     z.object({
       grant: streamGrant,
       transport: z.enum(['websocket', 'tcp']),
-      headers: z.record(z.string(), z.string()),
+      headers: texts,
       /** Base64. */
       early: z.string(),
       answered: z.boolean(),
@@ -149,80 +179,93 @@ export const ORDERS = {
     }),
     nothing,
   ),
-  list: orderOf(nothing, z.array(liveCall)),
-  find: orderOf(z.object({ callId: z.string() }), liveCall.nullable()),
-  order: orderOf(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
-  /** Has the news of a call told from now on; null for no such call. Given: what was told so far. */
-  follow: orderOf(
-    z.object({ callId: z.string() }),
+  list: asks(nothing, z.array(liveCall)),
+  find: asks(ofCall, liveCall.nullable()),
+  order: asks(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
+  /** Has the news of a call told from now on; null for no such call. Gives the news so far. */
+  follow: asks(
+    ofCall,
     z.object({ number: z.int(), soFar: z.array(z.object({ atWallMs: z.number(), news: callNews })) }).nullable(),
   ),
-  unfollow: orderOf(z.object({ callId: z.string() }), nothing),
-  /** Comes with the socket of who listens to a call. Given when that socket is closed. */
-  listen: orderOf(
+  /** Comes with a listener's socket. Answered when that socket is closed. */
+  listen: asks(
     z.object({
       order: z.object({ listenerId: z.string(), callId: z.string(), by: z.string(), mayControl: z.boolean() }),
-      headers: z.record(z.string(), z.string()),
+      headers: texts,
       /** Base64. */
       early: z.string(),
     }),
     z.object({ heardMs: z.number(), tookOverMs: z.number() }),
   ),
-  dismiss: orderOf(z.object({ listenerId: z.string() }), nothing),
-  redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
-  /** Of a machine: whether Redis is away for it too. */
-  'shared-state': orderOf(nothing, z.object({ isAway: z.boolean() })),
-  metrics: orderOf(nothing, metricsSnapshot),
-  /** A vendor failed in another media process. */
-  'speech-failed': orderOf(speechFailure, nothing),
-  /** Reads the bots again, without using them. */
-  'load-bots': orderOf(nothing, nothing),
-  /** Gives the bots that were read last to new calls; `spareSlots` as of `assign`, for these bots. */
-  'use-bots': orderOf(z.object({ spareSlots }), nothing),
-  /** The answer to a `leg` report. */
-  'leg-addresses': orderOf(z.object({ legId: z.string(), streamUrl: z.string(), statusUrl: z.string() }), nothing),
-  /** The front could not make the addresses that a `leg` report asked for. */
-  'leg-refused': orderOf(z.object({ legId: z.string(), problem: z.string() }), nothing),
-  /** Says goodbye to all calls; the process ends by itself. */
-  drain: orderOf(nothing, nothing),
+  redeem: asks(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
 } as const;
 
+/** Everything that a holder of calls is asked and told about them. */
+const CALL_ORDERS = { ...TELLS, ...QUESTIONS } as const;
+
+/** What only the front asks of its media processes. */
+const PROCESS_ORDERS = {
+  assign: asks(assignment, nothing),
+  /** Holds a place for a call that is about to be dialled; `place` as in `answer`. */
+  reserve: asks(
+    z.object({ call: outboundCall, place: speechPlace }),
+    z.discriminatedUnion('kind', [z.object({ kind: z.literal('reserved'), attachmentId: z.string() }), refusal]),
+  ),
+  release: asks(z.object({ callId: z.string(), reason: z.string() }), nothing),
+  metrics: asks(nothing, metricsSnapshot),
+  /** A vendor failed in another media process. */
+  'speech-failed': asks(speechFailure, nothing),
+  /** Reads the bots again, without using them. */
+  'load-bots': asks(nothing, nothing),
+  /** Gives the bots that were read last to new calls; `spareSlots` as in `assign`, for these bots. */
+  'use-bots': asks(z.object({ spareSlots }), nothing),
+  /** The answer to a `leg` report. */
+  'leg-addresses': asks(z.object({ legId: z.string(), streamUrl: z.string(), statusUrl: z.string() }), nothing),
+  /** The front could not make the addresses that a `leg` report asked for. */
+  'leg-refused': asks(z.object({ legId: z.string(), problem: z.string() }), nothing),
+  /** Says goodbye to all calls; the process ends by itself. */
+  drain: asks(nothing, nothing),
+} as const;
+
+/** What only machines ask each other. */
+const MACHINE_ORDERS = {
+  /** Whether Redis is away for that machine too. */
+  'shared-state': asks(nothing, z.object({ isAway: z.boolean() })),
+} as const;
+
+export const ORDERS = { ...CALL_ORDERS, ...PROCESS_ORDERS, ...MACHINE_ORDERS } as const;
+
 export type OrderName = keyof typeof ORDERS;
-/** What only machines are asked is not among them. */
-export type ProcessOrderName = Exclude<OrderName, 'shared-state'>;
+export type TellName = keyof typeof TELLS;
+export type CallOrderName = keyof typeof CALL_ORDERS;
+export type ProcessOrderName = CallOrderName | keyof typeof PROCESS_ORDERS;
+export type PeerOrderName = CallOrderName | keyof typeof MACHINE_ORDERS;
 export type Asked<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['asked']>;
 export type Given<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['given']>;
 
-export const ask = z.object({
-  id: z.int(),
-  name: z.string().refine((name): name is ProcessOrderName => Object.hasOwn(ORDERS, name) && name !== 'shared-state'),
-  asked: z.unknown(),
-});
+const namesOf = <Orders extends object>(orders: Orders) =>
+  z.string().refine((name): name is Extract<keyof Orders, string> => Object.hasOwn(orders, name));
 
-/** What one machine can ask another, of the calls that are there. */
-export const PEER_ORDERS = [
-  'answer',
-  'again',
-  'reported',
-  'expect',
-  'abandon',
-  'key-reported',
-  'carrier-ended',
-  'media',
-  'list',
-  'find',
-  'order',
-  'follow',
-  'unfollow',
-  'listen',
-  'dismiss',
-  'redeem',
-  'shared-state',
-] as const satisfies readonly OrderName[];
-export type PeerOrderName = (typeof PEER_ORDERS)[number];
+/** What the front asks of a media process. */
+export const ask = z.object({ id: z.int(), name: namesOf({ ...CALL_ORDERS, ...PROCESS_ORDERS }), asked: z.unknown() });
 
-/** `socket`: the id of the request that opened the socket which goes with it. */
-export const peerAsk = ask.extend({ name: z.enum(PEER_ORDERS), socket: z.string().optional() });
+/** What one machine asks another. `socket`: the id of the request that opened the socket which goes with it. */
+export const peerAsk = ask.extend({ name: namesOf({ ...CALL_ORDERS, ...MACHINE_ORDERS }), socket: z.string().optional() });
+
+/** Obeys orders, one function a name. `socket`: the one that came with the order. */
+export type Handlers<Names extends OrderName> = {
+  readonly [Name in Names]: (asked: Asked<Name>, socket?: Socket) => Given<Name> | Promise<Given<Name>>;
+};
+
+/** Has a handler do what it was asked. @throws what it throws, and ZodError for a question of another form */
+export async function obey<Name extends OrderName>(
+  handlers: Handlers<Name>,
+  name: Name,
+  asked: unknown,
+  socket: Socket | undefined,
+): Promise<Given<Name>> {
+  return await handlers[name](ORDERS[name].asked.parse(asked) as Asked<Name>, socket);
+}
 
 /** What a media process says by itself, and its answers. */
 export const report = z.discriminatedUnion('type', [

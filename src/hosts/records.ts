@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { API_KEYS_FILE, type ApiKeyBook, ApiKeys, SharedApiKeys } from '../http/api/system/api-keys.ts';
 import { within, SingleFlight } from '../kernel/waiting.ts';
 import { AUDIT_FILE, AuditLog } from '../records/retention/audit-log.ts';
 import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY, type JobQueue } from '../records/queue/port.ts';
@@ -42,7 +43,7 @@ export interface RecordsOptions {
   readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks' | 'tenants'>>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** False for a command that soon ends: nobody joins its store. */
+  /** False for a command that soon ends: no other process joins its store. */
   readonly lasting?: boolean;
 }
 
@@ -118,6 +119,32 @@ function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: Clock)
 /** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
 export function sealsCalls({ settings, carriers }: RecordsOptions['config']): boolean {
   const { seal, s3Endpoint } = settings.recordings;
-  // Of a bucket all parts are given or none, as the configuration's own check says.
+  // A bucket's parts are all given or none, as the configuration's own check says.
   return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && takesCarrierCalls(carriers));
+}
+
+/** The keys of the API: in a file of the data folder, or of several machines in their store. */
+export function apiKeysOf(
+  { settings }: Pick<LoadedConfig, 'settings'>,
+  { apiKeys }: Pick<Store, 'apiKeys'>,
+  clock: Clock,
+): ApiKeyBook {
+  const file = new ApiKeys(join(settings.dataDir, API_KEYS_FILE));
+  return settings.cluster.address === undefined ? file : new SharedApiKeys(apiKeys, file, clock);
+}
+
+/** The same for a command, which opens the store only where it has to. @throws OffhookError */
+export async function withApiKeys<Answer>(
+  config: LoadedConfig,
+  clock: Clock,
+  logger: Logger,
+  use: (keys: ApiKeyBook) => Promise<Answer>,
+): Promise<Answer> {
+  if (config.settings.cluster.address === undefined) return use(new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE)));
+  const records = await openRecords({ config, clock, logger, lasting: false });
+  try {
+    return await use(apiKeysOf(config, records.store, clock));
+  } finally {
+    await records.close();
+  }
 }

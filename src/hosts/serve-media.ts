@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { callsByCarrier } from '../call/admission/live-calls.ts';
 import { type OpenCarriers, openCarriers } from '../carriers/open-carriers.ts';
-import { type FrontChannel, LegsAtFront } from './front-channel.ts';
-import { LocalLiveAudio } from '../http/live-audio.ts';
-import { GivenSockets } from '../http/given-sockets.ts';
+import { type FrontChannel, LegsAtFront, type OrderHandlers } from './front-channel.ts';
+import type { LocalCalls } from './call-host.ts';
+import { done, ordersOn } from './call-orders.ts';
+import { reachCalls } from './calls-here.ts';
 import type { Assignment } from './protocol.ts';
-import { serveOrders } from './serve-orders.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { ExpectedMedia } from '../http/intake.ts';
 import { Outbox } from '../records/outbox/outbox.ts';
 import { isWanted } from '../records/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -19,7 +18,7 @@ import { openTraces } from '../observability/traces.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../records/database.ts';
-import { type Calls, type CallsOptions, callIntake, openJournal, startCalls } from './calls.ts';
+import { type Calls, type CallsOptions, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
 import { openCallStates } from './shared-state.ts';
 import type { CallStates } from './shared-state/call-states.ts';
@@ -67,35 +66,14 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   metrics.watchBotsDown(() => calls.botsDown());
   metrics.watchCalls(() => callsByCarrier(registry, carriers.keys()));
   registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
-  const intake = callIntake(registry);
-  const expected = new ExpectedMedia(clock, intake);
-  const sockets = new GivenSockets();
-  const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry };
-  const audio = new LocalLiveAudio(deps);
-  channel.serve(
-    serveOrders({
-      ...deps,
-      load: calls.load,
-      followed: calls.followed,
-      audio,
-      tellNews: (news) => channel.tellNews(news),
-      redeem: (botNames, token) => calls.redeem(botNames, token),
-      speechFailed: ({ service, vendor }) => speech.router.failedElsewhere(service, vendor),
-      shareSpare: (slots) => spare.share(slots),
-      loadBots: async () => calls.loadBots(await options.readBots()),
-      legAddresses: (addresses) => legs.given(addresses),
-      legRefused: ({ legId, problem }) => legs.refused(legId, problem),
-      leave: options.onDrain,
-    }),
-  );
+  const local = reachCalls({ calls, carriers, speech, events, clock, logger });
+  local.live.onNews((news) => channel.tellNews(news));
+  channel.serve(ordersOfFront(options, { calls, local, legs, metrics, speech, spare }));
   channel.report({ type: 'up' });
   const close = async (): Promise<void> => {
     channel.report({ type: 'leaving' });
-    await calls.close();
+    await local.close('the process stops');
     await states?.[Symbol.asyncDispose]();
-    expected.abandonAll('the process stops');
-    sockets.close('the process stops', clock);
-    audio.close();
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();
     await fixtures?.close();
@@ -108,6 +86,46 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       await registry.drain();
     },
     close: () => (closed ??= close()),
+  };
+}
+
+interface FrontServing {
+  readonly calls: Calls;
+  readonly local: LocalCalls;
+  readonly legs: LegsAtFront;
+  readonly metrics: Pick<Metrics, 'snapshot'>;
+  readonly speech: GatewaySpeech;
+  readonly spare: SpareSlots;
+}
+
+/** What a media process does when the front asks. */
+function ordersOfFront(
+  { readBots, onDrain }: ServeMediaOptions,
+  { calls, local, legs, metrics, speech, spare }: FrontServing,
+): OrderHandlers {
+  const { registry } = calls;
+  let use: (() => void) | undefined;
+  return {
+    ...ordersOn(local),
+    answer: ({ inbound, place }) =>
+      inbound.next === undefined ? registry.answer(inbound, place) : registry.goOn(inbound, inbound.next, place),
+    reserve: ({ call, place }) => registry.reserve(call, place),
+    release: ({ callId, reason }) => done(registry.release(callId, reason)),
+    metrics: () => metrics.snapshot(),
+    'speech-failed': ({ service, vendor }) => done(speech.router.failedElsewhere(service, vendor)),
+    async 'load-bots'() {
+      use = undefined;
+      use = await calls.loadBots(await readBots());
+      return null;
+    },
+    'use-bots'({ spareSlots }) {
+      spare.share(spareSlots);
+      use?.();
+      return null;
+    },
+    'leg-addresses': (addresses) => done(legs.given(addresses)),
+    'leg-refused': ({ legId, problem }) => done(legs.refused(legId, problem)),
+    drain: () => done(onDrain()),
   };
 }
 
@@ -151,7 +169,7 @@ async function startMediaCalls(
     configs: config.carriers,
     dataDir: settings.dataDir,
     gatewayUrl: () => assignment.gatewayUrl,
-    // Of agents' legs, which are dialled here.
+    // Only agents' legs are dialled here.
     reported: (callId, report) => calls.registry.reported(callId, report),
     clock,
     logger,

@@ -60,7 +60,7 @@ export class GatewaySpeech implements AsyncDisposable {
     });
   }
 
-  /** What admission asks: the slots and the health of whoever a bot uses. */
+  /** What admission asks: slots and health of the vendors that a bot uses. */
   get door(): Pick<DoorOptions<CallSpeech>, 'reserveSpeech' | 'speechIsUp' | 'freeSpeech'> {
     const { router } = this;
     return {

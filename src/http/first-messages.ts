@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { WholeMessages } from '../kernel/websocket/whole-messages.ts';
+import { WholeMessages } from '../kernel/websocket/lent-reads.ts';
 
 export interface FirstMessagesOptions {
   readonly socket: Socket;

@@ -15,7 +15,7 @@ import { PostgresStatistics } from './postgres/statistics.ts';
 import { PostgresSubmissions } from './postgres/submissions.ts';
 import { PostgresWebhooks } from './postgres/webhooks.ts';
 import { CallKeys, openTenantKeys, renewTenantKeys } from './postgres/keys.ts';
-import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
+import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/own-secrets.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { readDevSecret } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/own-secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { dialTwilio } from '../../src/sim/twilio/carrier.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';

@@ -6,7 +6,6 @@ import { rmsLevelDb } from '../../src/audio/level.ts';
 import { sine } from '../../src/audio/tone.ts';
 import { readWavLayout } from '../../src/audio/wav.ts';
 import { Recording } from '../../src/call/recording/recording.ts';
-import { directRecordingFiles } from '../../src/call/recording/recording-file.ts';
 import { analyseCall } from '../../src/records/after-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { storeOn } from '../../src/records/database.ts';
@@ -30,7 +29,7 @@ it('records a call of 75 minutes and hands it to the analysis, in the memory of 
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'call_1.wav');
   const recorded = new MemoryWatch();
-  const recording = new Recording(path, 'call_1', 'always', directRecordingFiles, SAID_MS);
+  const recording = new Recording(path, 'call_1', { aheadMs: SAID_MS });
   await feed(recording, path);
   await recording.finish(MINUTES * MINUTE_MS);
   expect(recording.failure).toBeUndefined();

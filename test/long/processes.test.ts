@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readDevSecret } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/own-secrets.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/system/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { CallRefused, type DialOptions, dialTwilio, type SimulatedCall } from '../../src/sim/twilio/carrier.ts';

@@ -8,7 +8,7 @@ import { CarrierControlError, DialUnknownError } from '../../src/carriers/errors
 import type { CallControl, DialProgress, FoundDial } from '../../src/carriers/port.ts';
 import { readCallerIds } from '../../src/config/caller-ids.ts';
 import { Secret } from '../../src/config/secrets.ts';
-import { runCampaigns } from '../../src/hosts/run-campaigns.ts';
+import { runCampaigns } from '../../src/hosts/campaigns.ts';
 import { openQueue } from '../../src/records/queue/bull-queue.ts';
 import { DIAL_RETRY, DIALS } from '../../src/records/queue/port.ts';
 import { systemClock } from '../../src/kernel/clock.ts';

@@ -16,7 +16,6 @@ import {
 import type { GivenUpListener, OutboundCall, OutboundCalls, OutboundReport, ReservedCall } from './outbound-calls.ts';
 import { carrierCallOf, ReservedCalls } from './reserved-calls.ts';
 import type { AgentLegs } from '../transfer/agent-legs.ts';
-import type { CallTap } from '../call-tap.ts';
 import { OpenedRecogniser } from '../inbound/opened-recogniser.ts';
 import { greetAhead } from '../control/prepared-greeting.ts';
 import { ListenedCall } from '../listened-call.ts';
@@ -24,7 +23,7 @@ import { type CarrierCall, isSameCall, liveKey, type LiveSession } from '../live
 import { CallSession } from '../session.ts';
 import type { CallIdentity, CallRecord } from '../log/call-record.ts';
 import { type LeftBehind, leftOf } from '../resume/resumed-call.ts';
-import type { CallServices, CallTiming, SharedServices } from '../services.ts';
+import type { CallServices, CallTap, CallTiming, SharedServices } from '../services.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 export interface CallRegistryOptions extends DoorOptions<CallSpeech> {

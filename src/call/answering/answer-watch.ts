@@ -1,11 +1,10 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
 import type { Bot } from '../../config/bots.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { CallLine } from '../call-line.ts';
+import type { CarrierControl } from '../control/carrier-control.ts';
 import type { DialogServices } from '../control/dialog-driver.ts';
 import { type DiallingIdentity, lockedOpening, mailboxClosing } from '../control/duties.ts';
-import type { CallLog } from '../log/call-log.ts';
-import type { CallIdentity, OutboundFacts } from '../log/call-record.ts';
-import type { Media } from '../media.ts';
+import type { OutboundFacts } from '../log/call-record.ts';
 import type { VoiceFrame } from '../turn/evidence.ts';
 import { addFinal, addPartial, NO_WORDS, provisionalText, type TurnWords } from '../turn/transcript.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
@@ -13,16 +12,10 @@ import { type AnswerAct, type AnswerPlan, FIRST_PLAN, LISTENED_MS, stepPlan } fr
 import { type AnswerEvent, type AnswerState, answered, stepAnswer } from './classifier.ts';
 import { FrameSounds } from './frame-sound.ts';
 
-/** What the answer watch may do to its call. */
-export interface WatchedCall {
-  /** Undefined before the first socket. */
-  media(): Media | undefined;
-  feed(event: TurnEvent): void;
-  /** Presses keys at the far end now. */
-  press(keys: string): void;
-  hangUp(reason: string): void;
-  /** Whether an operator has taken the call over; the watch then leaves the answer to them. */
-  isTaken(): boolean;
+interface WatchParts {
+  readonly carrier: CarrierControl;
+  /** The watch leaves the answer to an operator who has taken the call over. */
+  readonly takeOver: { readonly by: string | undefined };
 }
 
 /** Silence suppression: after so long without a frame, time is counted as silence. */
@@ -38,9 +31,8 @@ const IN_CALL = 'opt-out-in-call';
  */
 export class AnswerWatch {
   readonly #bot: Bot;
-  readonly #clock: Clock;
-  readonly #callLog: CallLog;
-  readonly #call: WatchedCall;
+  readonly #line: CallLine;
+  readonly #parts: WatchParts;
   readonly #facts: OutboundFacts;
   readonly #dialling: DiallingIdentity;
   readonly #sounds = new FrameSounds();
@@ -57,31 +49,31 @@ export class AnswerWatch {
   #closing: string;
 
   /** @param facts of the outbound call */
-  constructor(identity: CallIdentity, facts: OutboundFacts, services: DialogServices, callLog: CallLog, call: WatchedCall) {
-    this.#bot = identity.bot;
-    this.#clock = services.clock;
-    this.#callLog = callLog;
-    this.#call = call;
+  constructor(line: CallLine, facts: OutboundFacts, { dialling }: Pick<DialogServices, 'dialling'>, parts: WatchParts) {
+    const { bot } = line.identity;
+    this.#bot = bot;
+    this.#line = line;
+    this.#parts = parts;
     this.#facts = facts;
-    this.#dialling = services.dialling;
-    this.#closing = mailboxClosing(identity.bot, services.dialling, facts.duties) ?? '';
+    this.#dialling = dialling;
+    this.#closing = mailboxClosing(bot, dialling, facts.duties) ?? '';
   }
 
   /** The media of the answered call is here. */
   started(nowMs: number): void {
     this.#startedMs = nowMs;
     this.#lastFrameMs = nowMs;
-    this.#call.feed({ type: 'dialled-answered', atMs: nowMs });
+    this.#line.feed({ type: 'dialled-answered', atMs: nowMs });
   }
 
   /** The carrier's own answer detection reports. */
   witness(witness: CarrierWitness): void {
-    this.#take({ type: 'witness', atMs: this.#sinceAnswer(this.#clock.nowMs()), witness });
+    this.#take({ type: 'witness', atMs: this.#sinceAnswer(this.#line.clock.nowMs()), witness });
   }
 
   /** 20 ms of the line. @param pcm not kept */
   frame(pcm: Int16Array, { atMs, voiced, speechLike }: VoiceFrame): void {
-    this.#lastFrameMs = this.#clock.nowMs();
+    this.#lastFrameMs = this.#line.clock.nowMs();
     if (this.#isOver) return;
     const frame = { ...this.#sounds.measure(pcm), atMs: this.#sinceAnswer(atMs), voiced, speechLike };
     this.#take({ type: 'frame', frame });
@@ -97,7 +89,7 @@ export class AnswerWatch {
   }
 
   tick(nowMs: number): void {
-    const speaks = this.#call.media()?.outbound.playout.isAudible(nowMs) === true;
+    const speaks = this.#line.media?.outbound.playout.isAudible(nowMs) === true;
     const atMs = this.#sinceAnswer(nowMs);
     if (speaks !== this.#botSpeaks) {
       this.#botSpeaks = speaks;
@@ -108,22 +100,22 @@ export class AnswerWatch {
   /** The whole reply was played: the message may have to continue. */
   replyPlayed(turn: number): void {
     if (this.#closing === '' || !this.#messageTurns.includes(turn)) return;
-    this.#messageTurns.push(this.#say([this.#closing], this.#clock.nowMs()));
+    this.#messageTurns.push(this.#say([this.#closing], this.#line.clock.nowMs()));
     this.#closing = '';
-    this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
+    this.#line.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
   }
 
   /** The call ends. @returns the reason, replaced where the kind of answer decides it */
   ended(reason: string): string {
     const isWhole = this.#messageIsWhole();
-    if (isWhole) this.#callLog.outbound?.messageLeft('all');
+    if (isWhole) this.#line.log.outbound?.messageLeft('all');
     if (reason === MESSAGE_LEFT && !isWhole) return 'mailbox';
     return reason === 'no-input' && this.#state.opinion?.by === 'silence' ? 'silence' : reason;
   }
 
   /** Whether the ledger has every sentence of the message as heard. */
   #messageIsWhole(): boolean {
-    const said = this.#call.media()?.outbound.ledger.sentences() ?? [];
+    const said = this.#line.media?.outbound.ledger.sentences() ?? [];
     const message = said.filter(({ turnIndex }) => this.#messageTurns.includes(turnIndex));
     return (
       message.length > 0 &&
@@ -146,7 +138,7 @@ export class AnswerWatch {
     const before = this.#state.opinion;
     this.#state = stepAnswer(this.#state, event);
     const { opinion } = this.#state;
-    if (opinion !== undefined && opinion !== before) this.#callLog.answeredBy(opinion);
+    if (opinion !== undefined && opinion !== before) this.#line.log.answeredBy(opinion);
     if (this.#startedMs === undefined) return;
     const { plan, acts } = stepPlan(this.#bot.answered, this.#plan, this.#state, this.#botSpeaks);
     this.#plan = plan;
@@ -154,19 +146,20 @@ export class AnswerWatch {
   }
 
   #do(act: AnswerAct): void {
-    if (this.#call.isTaken()) return;
-    const atMs = this.#clock.nowMs();
+    if (this.#parts.takeOver.by !== undefined) return;
+    const { media } = this.#line;
+    const atMs = this.#line.clock.nowMs();
     switch (act.type) {
       case 'greet':
         this.#messageTurns.length = 0;
-        return this.#call.feed({
+        return this.#line.feed({
           type: 'person-answered',
           atMs,
           afterSeg: this.#state.episode.asked,
-          silences: this.#call.media()?.voice.speaking === true,
+          silences: media?.voice.speaking === true,
         });
       case 'to-machine':
-        return this.#call.feed({ type: 'machine-answered', atMs });
+        return this.#line.feed({ type: 'machine-answered', atMs });
       case 'introduce': {
         const { screening } = this.#bot.answered;
         if (screening !== 'hang-up') this.#say([this.#filled(screening.say)], atMs);
@@ -175,39 +168,40 @@ export class AnswerWatch {
       case 'leave-message':
         return this.#leaveMessage(atMs);
       case 'press':
-        return this.#call.press(act.keys);
+        if (media !== undefined) this.#parts.carrier.pressNow(act.keys, media.outbound);
+        return;
       case 'hang-up':
-        return this.#call.hangUp(act.reason);
+        return this.#line.hangUp(act.reason);
     }
   }
 
   #leaveMessage(atMs: number): void {
     const { mailbox } = this.#bot.answered;
     if (mailbox === 'hang-up') return;
-    this.#callLog.outbound?.messageLeft('part');
+    this.#line.log.outbound?.messageLeft('part');
     if (mailbox.message === undefined) {
-      this.#call.feed({ type: 'message-due', atMs });
-      this.#messageTurns.push(this.#callLog.conversation.current);
+      this.#line.feed({ type: 'message-due', atMs });
+      this.#messageTurns.push(this.#line.log.conversation.current);
     } else {
       const duties = this.#facts.duties.filter(({ duty }) => duty !== IN_CALL);
       const opening = lockedOpening(this.#bot, this.#dialling, duties);
       this.#messageTurns.push(this.#say([...opening, this.#filled(mailbox.message)], atMs));
     }
-    if (this.#closing === '') this.#call.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
+    if (this.#closing === '') this.#line.feed({ type: 'leave-after-reply', reason: MESSAGE_LEFT });
   }
 
   /** @returns the turn these words belong to */
   #say(texts: readonly string[], atMs: number): number {
-    const { conversation } = this.#callLog;
-    const turn = conversation.open({ kind: 'start', heard: provisionalText(this.#words) }, this.#clock.wallMs());
-    this.#call.feed({ type: 'bot-started', atMs, policy: 'never' });
-    this.#call.media()?.voice.interject(texts.join(' '), turn, 'never');
+    const { conversation } = this.#line.log;
+    const turn = conversation.open({ kind: 'start', heard: provisionalText(this.#words) }, this.#line.clock.wallMs());
+    this.#line.feed({ type: 'bot-started', atMs, policy: 'never' });
+    this.#line.media?.voice.interject(texts.join(' '), turn, 'never');
     return turn;
   }
 
   /** A text with the call's variables; an unknown one is empty. One pass: values are never read as templates. */
   #filled(template: string): string {
-    const { variables } = this.#callLog.memory;
+    const { variables } = this.#line.log.memory;
     const text = template.replaceAll(PLACEHOLDER, (_match, name: string) =>
       Object.hasOwn(variables, name) ? (variables[name] ?? '') : '',
     );

@@ -2,7 +2,8 @@ import { sleep } from '../../kernel/waiting.ts';
 import { dtmf } from '../../audio/tone.ts';
 import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment, CallControl } from '../../carriers/port.ts';
-import type { CallLog } from '../log/call-log.ts';
+import type { CallLine } from '../call-line.ts';
+import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -22,12 +23,17 @@ export interface CarrierServices {
   readonly destinationsOf: DestinationsOf;
 }
 
-/** Hears the outcome of a transfer by the carrier. */
-export interface TransferListener {
-  /** The carrier has taken the caller over; the stream's stop follows. */
-  transferred(): void;
-  /** @param cause the carrier's own code, or ours, where there is one */
-  transferFailed(to: string, cause: string | undefined): void;
+/** Rings agents for the caller. */
+export interface AgentTransfers {
+  /** The agent being rung now. */
+  readonly standing: DialogTurn['transfer'];
+  /** The transfer follows the running reply. */
+  prepare(action: DialogAction & { readonly type: 'transfer' }): void;
+  /** The reply was heard: rings the agent. */
+  start(to: string): void;
+  cancel(): void;
+  /** Starts or stops the hold sound. */
+  hold(on: boolean): void;
 }
 
 /** Length of one tone and of the pause after it, which telephone systems detect reliably. */
@@ -46,10 +52,8 @@ const GONE: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
 
 /** Acts on a call at its carrier: ends it, transfers it, presses keys. */
 export class CarrierControl {
-  readonly #identity: CallIdentity;
+  readonly #line: CallLine;
   readonly #services: CarrierServices;
-  readonly #callLog: CallLog;
-  readonly #listener: TransferListener;
   readonly #ending = new AbortController();
   /** Keys to press once the reply was heard. */
   #keys = '';
@@ -59,11 +63,9 @@ export class CarrierControl {
   #keysSent = 0;
   #isEnded = false;
 
-  constructor(identity: CallIdentity, services: CarrierServices, callLog: CallLog, listener: TransferListener) {
-    this.#identity = identity;
+  constructor(line: CallLine, services: CarrierServices) {
+    this.#line = line;
     this.#services = services;
-    this.#callLog = callLog;
-    this.#listener = listener;
   }
 
   /** How long a lost socket may stay away because the carrier is pressing keys; 0 otherwise. */
@@ -83,9 +85,9 @@ export class CarrierControl {
   }
 
   /** Presses keys now. Never rejects. */
-  pressNow(digits: string, attachment: Attachment | undefined, outbound: OutboundAudio): void {
+  pressNow(digits: string, outbound: OutboundAudio): void {
     this.pressAfterThis(digits);
-    void this.pressKeys(attachment, outbound);
+    void this.pressKeys(outbound);
   }
 
   /** Drops the keys that were to follow this reply. */
@@ -107,7 +109,7 @@ export class CarrierControl {
     const control = this.#control();
     if (this.#isEnded || control === undefined || (stream === 'stream-closed' && control.flowGoesOn === true)) return;
     this.#isEnded = true;
-    const { callId, inbound } = this.#identity;
+    const { callId, inbound } = this.#line.identity;
     control.hangUp(this.#carrierCallId, new AbortController().signal).catch((error: unknown) => {
       const isOver = GONE.has(error instanceof OffhookError ? Number(error.facts['status']) : Number.NaN);
       const level = isOver ? 'info' : 'warn';
@@ -116,28 +118,28 @@ export class CarrierControl {
   }
 
   /** Transfers the caller; the carrier then ends the stream. */
-  async transfer(to: string, attachment: Attachment | undefined): Promise<void> {
-    const transfer = this.#callLog.transfers.begin({ to, kind: 'cold' });
-    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
+  async transfer(to: string): Promise<void> {
+    const transfer = this.#line.log.transfers.begin({ to, kind: 'cold' });
+    const checked = checkTransfer(to, transferCheckOf(this.#line.identity, this.#services, false));
     try {
       if ('refusal' in checked) throw new Error(checked.detail);
-      await this.passOn(checked.target, attachment);
+      await this.passOn(checked.target);
     } catch (error) {
       if (this.#ending.signal.aborted) return;
-      this.#callLog.actFailed('transfer', error);
+      this.#line.log.actFailed('transfer', error);
       const cause = 'refusal' in checked ? checked.refusal : causeOf(error);
       transfer.over('failed', cause);
-      this.#listener.transferFailed(to, cause);
+      this.#line.emit({ type: 'transfer-refused', to, cause });
       return;
     }
     if (this.#ending.signal.aborted) return;
     transfer.over('answered');
-    this.#listener.transferred();
+    this.#line.emit({ type: 'transferred' });
   }
 
   /** Whether this carrier can transfer a caller. */
-  canPassOn(attachment: Attachment | undefined): boolean {
-    return attachment?.capabilities.transfer === 'message' || this.#control() !== undefined;
+  get canPassOn(): boolean {
+    return this.#line.attachment?.capabilities.transfer === 'message' || this.#control() !== undefined;
   }
 
   /**
@@ -145,8 +147,9 @@ export class CarrierControl {
    * @returns when the carrier has accepted the order; where that is a message on the stream, the end of the call aborts the wait
    * @throws what the carrier's control throws; Error where the carrier cannot, or did not end the stream
    */
-  async passOn(to: AllowedTarget, attachment: Attachment | undefined): Promise<void> {
+  async passOn(to: AllowedTarget): Promise<void> {
     const { signal } = this.#ending;
+    const { attachment } = this.#line;
     if (attachment?.capabilities.transfer !== 'message') return this.#requiredControl().transfer(this.#carrierCallId, to, signal);
     if (attachment.sendTransfer === undefined)
       throw new Error(`the carrier ${attachment.carrier} takes no transfer on its socket`);
@@ -160,18 +163,18 @@ export class CarrierControl {
    * twice. Never rejects; a failure is in the call log, and the conversation goes on.
    * @returns when they were pressed, or can no longer be: a carrier that takes the call away for it may never do so
    */
-  async pressKeys(attachment: Attachment | undefined, outbound: OutboundAudio): Promise<void> {
+  async pressKeys(outbound: OutboundAudio): Promise<void> {
     const digits = this.#keys;
     this.#keys = '';
     if (digits === '') return;
     try {
-      await this.#press(digits, attachment, outbound);
+      await this.#press(digits, this.#line.attachment, outbound);
     } catch (error) {
       this.reattached();
-      if (!this.#ending.signal.aborted) this.#callLog.actFailed('digits', error);
+      if (!this.#ending.signal.aborted) this.#line.log.actFailed('digits', error);
       return;
     }
-    this.#callLog.digitsSent(digits.replaceAll('w', '').length);
+    this.#line.log.digitsSent(digits.replaceAll('w', '').length);
     await sleep(this.#services.clock, this.awayMs, AbortSignal.any([this.#back.signal, this.#ending.signal])).catch(
       () => undefined,
     );
@@ -202,7 +205,7 @@ export class CarrierControl {
       case 'inband': {
         const unitId = `keys-${(this.#keysSent += 1)}`;
         const { clock } = this.#services;
-        outbound.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
+        outbound.begin({ unitId, turnIndex: this.#line.log.conversation.current, text: '' });
         outbound.push(unitId, tones(digits, attachment.speechFormat.rateHz), clock.nowMs());
         outbound.end(unitId, clock.nowMs());
         return sleep(clock, keysMs(digits), signal);
@@ -213,16 +216,16 @@ export class CarrierControl {
   }
 
   get #carrierCallId(): string {
-    return this.#identity.inbound.carrierCallId;
+    return this.#line.identity.inbound.carrierCallId;
   }
 
   #control(): CallControl | undefined {
-    return this.#services.controlOf(this.#identity.inbound.carrier);
+    return this.#services.controlOf(this.#line.identity.inbound.carrier);
   }
 
   #requiredControl(): CallControl {
     const control = this.#control();
-    if (control === undefined) throw new Error(`no account of the carrier ${this.#identity.inbound.carrier} is configured`);
+    if (control === undefined) throw new Error(`no account of the carrier ${this.#line.identity.inbound.carrier} is configured`);
     return control;
   }
 }

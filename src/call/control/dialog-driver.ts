@@ -1,6 +1,7 @@
 import type { AudibleAction, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
 import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
-import type { CallLog } from '../log/call-log.ts';
+import type { CallLine } from '../call-line.ts';
+import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
 import type { Reply } from '../outbound/reply.ts';
 import { type DiallingIdentity, lockedOpening } from './duties.ts';
 import { disposeDialog, runDialog, tellDialog } from './run-dialog.ts';
@@ -9,8 +10,10 @@ import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
+import { callerFloor } from '../turn/floor.ts';
 import { sameWords } from '../turn/transcript.ts';
-import type { CallerInput, CallIdentity, CallRecord, ResumedCall } from '../log/call-record.ts';
+import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
+import type { CallerInput, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { DialogTurns } from './dialog-turns.ts';
@@ -31,31 +34,11 @@ export interface DialogServices {
   readonly journal: (record: CallRecord) => void;
 }
 
-/** What a dialog may do to its call beyond speaking. */
-export interface DialogActs {
-  /** @param expectation undefined where the dialog answered a silence without asking anew */
-  expect(expectation: Expectation | undefined): void;
-  /** This turn may stay unanswered. */
-  needNotAnswer(): void;
-  changeLanguage(language: string, voice: string | undefined): void;
-  /** The caller gives or withdraws consent to the recording. */
-  keepRecording(on: boolean): void;
-  hangUpAfterThis(reason: string): void;
-  transferAfterThis(transfer: DialogAction & { readonly type: 'transfer' }): void;
-  cancelTransfer(): void;
-  pressAfterThis(digits: string): void;
-  /** The dialog's answer is complete. @param hints what the caller is expected to say */
-  listenFor(hints: readonly string[]): void;
-  /** The dialog is asked the same turn again: the caller is told to wait. */
-  askToWait(): void;
-  /** The dialog had no answer to the caller's silence: they are asked whether they are there. */
-  askWhetherThere(): void;
-  /** The dialog failed twice at one turn, or before its first words. */
-  giveUp(): void;
-  /** A transfer failed, and the dialog has no words for it. */
-  transferFailed(): void;
-  /** The agent being rung for this caller. */
-  transfer(): DialogTurn['transfer'];
+/** What a dialog acts on beyond speaking. */
+interface DialogParts {
+  readonly listening: RecogniserHandover;
+  readonly carrier: CarrierControl;
+  readonly transfers: AgentTransfers;
 }
 
 interface Answer {
@@ -101,10 +84,9 @@ const NO_ANSWER: Answer = {
 
 /** Asks the bot's dialog and carries out its answers. */
 export class DialogDriver {
-  readonly #identity: CallIdentity;
+  readonly #line: CallLine;
   readonly #services: DialogServices;
-  readonly #callLog: CallLog;
-  readonly #call: DialogActs;
+  readonly #parts: DialogParts;
   readonly #hook: DialogHook;
   #failures = 0;
   #answer: Answer | undefined;
@@ -120,14 +102,13 @@ export class DialogDriver {
   /** Resolves when the dialog has taken in the last message, or took too long. */
   told: Promise<void> = Promise.resolve();
 
-  constructor(identity: CallIdentity, services: DialogServices, callLog: CallLog, call: DialogActs) {
-    this.#identity = identity;
+  constructor(line: CallLine, services: DialogServices, parts: DialogParts) {
+    this.#line = line;
     this.#services = services;
-    this.#callLog = callLog;
-    this.#call = call;
-    const { resumed, bot } = identity;
-    this.#turns = new DialogTurns(identity, services.clock, callLog, () => call.transfer());
-    this.#hook = identity.dialog.create(this.#turns.facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
+    this.#parts = parts;
+    const { resumed, bot, dialog } = line.identity;
+    this.#turns = new DialogTurns(line, parts.transfers);
+    this.#hook = dialog.create(this.#turns.facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
   }
 
   get standing(): DialogStanding {
@@ -136,7 +117,7 @@ export class DialogDriver {
 
   /** Continues a call that a dead process left; the caller first hears an apology for the gap. */
   goOn({ next, gapMs, state }: ResumedCall, media: Media): void {
-    const { conversation } = this.#callLog;
+    const { conversation } = this.#line.log;
     this.#resumed = { gapMs, heard: next.do === 'ask' ? next.heard : [] };
     if (next.do === 'ask') {
       const turn = next.isNew ? conversation.open(next.input, this.#services.clock.wallMs()) : conversation.current;
@@ -152,7 +133,7 @@ export class DialogDriver {
     reply.close();
     const answer: Answer = { ...NO_ANSWER, spoken: true };
     if (state.gather !== undefined) this.#gather(state.gather, answer, media.voice.language);
-    this.#call.listenFor(answer.hints);
+    this.#listenFor(answer.hints);
   }
 
   #sayLost(reply: Reply, { voice }: Media): void {
@@ -169,24 +150,24 @@ export class DialogDriver {
     const asked = this.#turns.of({ kind: 'spoken', text }, turn, expected, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
     this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
-    this.#callLog.askedEarly(turn);
+    this.#line.log.askedEarly(turn);
   }
 
   /** Speaks the legally required opening of an outbound call: no dialog can leave it out, and nothing interrupts it. */
   #sayOpening(reply: Reply, { voice }: Media): void {
-    const { bot, outbound } = this.#identity;
+    const { bot, outbound } = this.#line.identity;
     if (outbound === undefined) return;
     // A mailbox cannot opt out by saying "stop".
-    const isMailbox = this.#callLog.outbound?.answeredBy === 'mailbox';
+    const isMailbox = this.#line.log.outbound?.answeredBy === 'mailbox';
     const duties = outbound.duties.filter(({ duty }) => !isMailbox || duty !== 'opt-out-in-call');
     const opening = lockedOpening(bot, this.#services.dialling, duties, voice.language);
     for (const text of opening) voice.say(reply, { type: 'say', text, interruptible: 'never' });
-    if (opening[0] !== undefined) this.#callLog.outbound?.identifiesBy(opening[0], reply.turnIndex);
+    if (opening[0] !== undefined) this.#line.log.outbound?.identifiesBy(opening[0], reply.turnIndex);
   }
 
   /** Near the call's longest duration, the next reply begins with an announcement, once. */
   timeLeft(leftMs: number): void {
-    const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
+    const isShort = leftMs <= LAST_MINUTE_MS && this.#line.identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
     if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
@@ -203,11 +184,11 @@ export class DialogDriver {
   /** Drops the running reply and asks for another. @param expected the value this turn expected */
   ask(input: CallerInput, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     const { voice } = media;
-    this.#journal(media);
+    this.#journal();
     const reply = voice.start(turn);
     const resumed = this.#resumed;
     this.#sayLost(reply, media);
-    this.#callLog.asked(turn, input);
+    this.#line.log.asked(turn, input);
     this.#changes += 1;
     this.#pending = true;
     if (input.kind !== 'no-input') this.#gathered = undefined;
@@ -251,22 +232,22 @@ export class DialogDriver {
           // A flow notes a request before it makes it, so that the note survives a crash.
           if (action.type === 'note') {
             this.#changes += 1;
-            this.#journal(media);
+            this.#journal();
           }
         },
-        answered: () => this.#callLog.answered(turn),
+        answered: () => this.#line.log.answered(turn),
         complete: (isEmpty) => {
           this.#changes += 1;
           this.#pending = false;
           // A key alone needs no answer: most are one of several.
-          if (isEmpty && input.kind !== 'keyed') this.#callLog.dialogEmpty(turn);
+          if (isEmpty && input.kind !== 'keyed') this.#line.log.dialogEmpty(turn);
           // A dialog without words for a failed transfer still must not leave the caller in silence.
-          if (isEmpty && input.kind === 'transfer') this.#call.transferFailed();
+          if (isEmpty && input.kind === 'transfer') this.#line.emit({ type: 'no-words' });
           voice.flush();
-          if (collected) this.#journal(media);
+          if (collected) this.#journal();
           // The dialog answered a silence without asking anew.
-          if (input.kind === 'no-input' && !answer.gathered) this.#call.expect(undefined);
-          this.#call.listenFor(answer.hints);
+          if (input.kind === 'no-input' && !answer.gathered) this.#expect();
+          this.#listenFor(answer.hints);
         },
         failed: (error) => this.failed(error),
       });
@@ -286,7 +267,7 @@ export class DialogDriver {
    * @param isLate the caller has waited too long
    */
   failed(error: unknown, isLate = false): void {
-    this.#callLog.dialogFailed(error);
+    this.#line.log.dialogFailed(error);
     this.#failures += 1;
     this.#changes += 1;
     this.#pending = false;
@@ -299,86 +280,107 @@ export class DialogDriver {
       this.#failures = 0;
       askAnew();
     } else if (isLast || instead === 'give-up') {
-      if (kind === 'transfer' && !spoken) this.#call.transferFailed();
-      else this.#call.giveUp();
+      if (kind === 'transfer' && !spoken) this.#line.emit({ type: 'no-words' });
+      else {
+        const { failureTransfer: transferTo } = this.#line.identity.bot;
+        this.#line.feed({ type: 'last-words', phrase: 'apology', reason: 'dialog-failed', transferTo });
+      }
     } else if (greets) end();
-    else if (isSilence) this.#call.askWhetherThere();
-    else {
-      this.#call.askToWait();
+    else if (isSilence) {
+      const { media, turn, log } = this.#line;
+      if (turn.farewell.stage !== 'last-words') media?.voice.phrase('noInput', log.conversation.current, 'always');
+    } else {
+      // The caller is told to wait.
+      this.#line.feed({ type: 'asked-again', atMs: this.#line.clock.nowMs() });
       askAgain();
     }
   }
 
   /** Informs the dialog without speaking its answer; what it saves and notes is kept. */
   tell(input: CallerInput, media: Media): void {
-    const turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs());
-    this.#callLog.asked(turn, input);
+    const turn = this.#line.log.conversation.open(input, this.#services.clock.wallMs());
+    this.#line.log.asked(turn, input);
     this.told = tellDialog(this.#hook, this.#turns.of(input, turn, undefined, media), this.#services.clock, {
-      set: (variables) => this.#callLog.set(variables),
-      note: (text) => this.#callLog.memory.note(text),
+      set: (variables) => this.#line.log.set(variables),
+      note: (text) => this.#line.log.memory.note(text),
       callBack: (at) => this.#callBack(at),
-      failed: (error) => this.#callLog.dialogFailed(error),
+      failed: (error) => this.#line.log.dialogFailed(error),
     });
   }
 
   async dispose(): Promise<void> {
     this.#early?.discard();
-    await disposeDialog(this.#hook, this.#identity.callId, this.#services);
+    await disposeDialog(this.#hook, this.#line.identity.callId, this.#services);
   }
 
   /** Journals the call as it stands, so that another process can end it after a crash. */
-  #journal({ voice, outbound, recording }: Media): void {
-    this.#services.journal(this.#callLog.record('in-progress', voice.language, outbound, recording));
+  #journal(): void {
+    this.#services.journal(this.#line.record('in-progress'));
   }
 
   #act(action: Exclude<DialogAction, AudibleAction>, answer: Answer, language: string): void {
+    const { listening, carrier, transfers } = this.#parts;
+    const { media, log, clock } = this.#line;
     switch (action.type) {
       case 'gather':
         return this.#gather(action, answer, language);
       case 'listen':
-        return this.#call.needNotAnswer();
+        return this.#line.feed({ type: 'answer-optional' });
       case 'set':
-        return this.#callLog.set(action.variables);
+        return log.set(action.variables);
       case 'language':
-        return this.#call.changeLanguage(action.language, action.voice);
+        media?.voice.switchTo(action.language, action.voice);
+        return listening.open(action.language);
       case 'note':
-        return this.#callLog.memory.note(action.text);
+        return log.memory.note(action.text);
       case 'step':
-        return this.#callLog.stepped([...(action.through ?? []), action.name]);
+        return log.stepped([...(action.through ?? []), action.name]);
       case 'bot':
         // With several bots, their dialogs handle this: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
       case 'fail-over':
-        return this.#callLog.transfers.failedOver(action);
+        return log.transfers.failedOver(action);
       case 'call-back':
         return this.#callBack(action.at);
       case 'recording':
-        return this.#call.keepRecording(action.on);
+        return media?.recording?.consent(action.on, clock.nowMs());
       case 'hangup':
-        return this.#call.hangUpAfterThis(action.reason);
-      case 'transfer':
-        return this.#call.transferAfterThis(action);
+        transfers.cancel();
+        return this.#line.feed({ type: 'leave-after-reply', reason: action.reason });
+      case 'transfer': {
+        const isWarm = action.warm && ({ warm: true } as const);
+        transfers.prepare(action);
+        return this.#line.feed({ type: 'leave-after-reply', reason: 'transferred', transferTo: action.to, ...isWarm });
+      }
       case 'cancel-transfer':
-        return this.#call.cancelTransfer();
+        return transfers.cancel();
       case 'digits':
-        return this.#call.pressAfterThis(action.digits);
+        return carrier.pressAfterThis(action.digits);
     }
   }
 
+  #expect(expectation?: Expectation): void {
+    this.#line.feed({ type: 'expect', atMs: this.#line.clock.nowMs(), expectation });
+  }
+
+  #listenFor(hints: readonly string[]): void {
+    this.#parts.listening.listenFor(hints, () => callerFloor(this.#line.turn) === undefined);
+  }
+
   #callBack(at: string | undefined): void {
-    this.#callLog.callBackAtWallMs = at === undefined ? undefined : this.#turns.momentOf(at);
+    this.#line.log.callBackAtWallMs = at === undefined ? undefined : this.#turns.momentOf(at);
   }
 
   #gather(gather: Gather, answer: Answer, language: string): void {
     const { contract, hints, ...rest } = gather;
     this.#changes += 1;
     this.#gathered = gather;
-    const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
+    const context = answerContext(language, this.#services.clock.wallMs(), this.#line.identity.bot.timeZone);
     const expected = contract === undefined ? undefined : { contract, context };
     answer.gathered = true;
     answer.hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
     const most = contract === undefined ? undefined : mostKeys(contract);
-    this.#call.expect({
+    this.#expect({
       ...rest,
       ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
       ...(expected === undefined ? {} : { value: expected }),
@@ -391,7 +393,7 @@ export class DialogDriver {
     this.#early = undefined;
     if (early === undefined) return undefined;
     const hit = early.turn === turn && input.kind === 'spoken' && input.keys === undefined && sameWords(early.text, input.text);
-    this.#callLog.earlyAnswer(turn, hit);
+    this.#line.log.earlyAnswer(turn, hit);
     if (!hit) early.discard();
     return hit ? early : undefined;
   }

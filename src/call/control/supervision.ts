@@ -1,13 +1,11 @@
-import { type AllowedTarget, checkTransfer } from '../../config/allowed-target.ts';
+import { checkTransfer } from '../../config/allowed-target.ts';
 import { phrasesOf } from '../../config/bots.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Interruptible } from '../../dialog/port.ts';
-import type { CallLog } from '../log/call-log.ts';
-import type { Media } from '../media.ts';
-import type { CallIdentity } from '../log/call-record.ts';
-import { type CarrierServices, transferCheckOf } from './carrier-control.ts';
+import type { CallLine } from '../call-line.ts';
 import { callerFloor } from '../turn/floor.ts';
-import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
+import { type CarrierControl, type CarrierServices, transferCheckOf } from './carrier-control.ts';
+import type { DialogDriver } from './dialog-driver.ts';
 
 /** Orders that an operator can give to a live call. */
 export type CallOrder =
@@ -41,24 +39,10 @@ export class OrderRefusedError extends OffhookError {
   readonly retryable = false;
 }
 
-/** What supervision may do to its call. */
-export interface SupervisedCall {
-  /** Undefined before the first socket. */
-  media(): Media | undefined;
-  turn(): TurnState;
-  /** Drops the keys the bot meant to press after this reply. */
-  forgetKeys(): void;
-  feed(event: TurnEvent): void;
-  hangUp(reason: string): void;
-  /** Whether the carrier can transfer the caller. */
-  canPassOn(): boolean;
-  /** @throws CarrierControlError where it refuses */
-  passOn(to: AllowedTarget): Promise<void>;
-  /** The carrier has taken the caller over. */
-  transferred(): void;
+interface SupervisedParts {
+  readonly carrier: CarrierControl;
+  readonly dialog: DialogDriver;
   readonly takeOver: TakesOver;
-  /** @returns false where the bot's dialog takes no whispers */
-  advise(text: string): boolean;
 }
 
 const NO_ADVICE = 'This bot follows a flow, which takes no advice; bots of the kinds llm, http, module and relay do.';
@@ -72,24 +56,22 @@ const TIME_LIMIT = 'time-limit';
 
 /** Orders from outside a call; each is written to its timeline with the name of the operator. */
 export class Supervision {
-  readonly #identity: CallIdentity;
-  readonly #services: CarrierServices;
-  readonly #callLog: CallLog;
-  readonly #call: SupervisedCall;
+  readonly #line: CallLine;
+  readonly #services: Pick<CarrierServices, 'destinationsOf'>;
+  readonly #parts: SupervisedParts;
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
 
-  constructor(identity: CallIdentity, services: CarrierServices, callLog: CallLog, call: SupervisedCall) {
-    this.#identity = identity;
+  constructor(line: CallLine, services: Pick<CarrierServices, 'destinationsOf'>, parts: SupervisedParts) {
+    this.#line = line;
     this.#services = services;
-    this.#callLog = callLog;
-    this.#call = call;
+    this.#parts = parts;
   }
 
   /** When a muted bot is unmuted automatically. */
   get mutedUntilWallMs(): number | undefined {
-    const { clock } = this.#services;
-    const { mutedUntilMs } = this.#call.turn().bot;
+    const { clock, turn } = this.#line;
+    const { mutedUntilMs } = turn.bot;
     return Number.isFinite(mutedUntilMs) ? clock.wallMs() + mutedUntilMs - clock.nowMs() : undefined;
   }
 
@@ -104,29 +86,29 @@ export class Supervision {
     if (order.type !== 'hang-up') this.#mustBeTalking();
     switch (order.type) {
       case 'hang-up':
-        this.#callLog.ordered('hang-up', by);
-        return this.#call.hangUp('operator-hangup');
+        this.#line.log.ordered('hang-up', by);
+        return this.#line.hangUp('operator-hangup');
       case 'transfer':
         return this.#transfer(order.to, by);
       case 'say':
         this.#mustHaveVoice();
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too many sentences are already waiting.');
-        this.#callLog.ordered('say', by);
+        this.#line.log.ordered('say', by);
         this.#waiting.push(order);
         this.#muteAnew();
         return this.tick();
       case 'mute': {
         const { on, forMs = MUTE_LIMIT_MS } = order;
         this.#mustHaveVoice();
-        this.#callLog.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
+        this.#line.log.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
         return this.#mute(on, forMs);
       }
       case 'whisper':
-        if (!this.#call.advise(order.text)) throw new OrderRefusedError(NO_ADVICE);
-        return this.#callLog.ordered('whisper', by, undefined, order.text);
+        if (!this.#parts.dialog.advise(order.text)) throw new OrderRefusedError(NO_ADVICE);
+        return this.#line.log.ordered('whisper', by, undefined, order.text);
       case 'take-over':
         if (order.on) this.#waiting.length = 0;
-        return order.on ? this.#call.takeOver.begin(by) : this.#call.takeOver.end(by);
+        return order.on ? this.#parts.takeOver.begin(by) : this.#parts.takeOver.end(by);
     }
   }
 
@@ -134,20 +116,19 @@ export class Supervision {
   tick(): void {
     const next = this.#waiting[0];
     if (next === undefined) return;
-    const media = this.#call.media();
-    const turn = this.#call.turn();
+    const { media, turn } = this.#line;
     const { stage } = turn.farewell;
     if (media === undefined || stage === 'last-words' || stage === 'connecting') return;
     if (callerFloor(turn) !== undefined) return;
     this.#waiting.shift();
-    const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
-    if (turn.phase.name === 'listening') this.#call.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
-    media.voice.interject(next.text, this.#callLog.conversation.current, policy);
+    const policy = next.interruptible ?? this.#line.identity.bot.interruption.allow;
+    if (turn.phase.name === 'listening') this.#line.feed({ type: 'bot-started', atMs: this.#line.clock.nowMs(), policy });
+    media.voice.interject(next.text, this.#line.log.conversation.current, policy);
   }
 
   /** The bot has urgent words: an operator's take-over ends. */
   lineNeeded(): void {
-    this.#call.takeOver.close();
+    this.#parts.takeOver.close();
   }
 
   /** The call is over: drops waiting texts. */
@@ -158,73 +139,73 @@ export class Supervision {
 
   /** The bot has the call back: tells the caller, and repeats the bot's last question. */
   givenBack(): void {
-    const media = this.#call.media();
+    const media = this.#line.media;
     // A caller who is speaking now is answered as usual.
-    if (media === undefined || callerFloor(this.#call.turn()) !== undefined) return;
-    const asked = lastQuestion(this.#callLog.conversation.lastSaid(media.outbound.ledger));
-    const text = `${phrasesOf(this.#identity.bot, media.voice.language).backAgain} ${asked}`.trim();
+    if (media === undefined || callerFloor(this.#line.turn) !== undefined) return;
+    const asked = lastQuestion(this.#line.log.conversation.lastSaid(media.outbound.ledger));
+    const text = `${phrasesOf(this.#line.identity.bot, media.voice.language).backAgain} ${asked}`.trim();
     this.#waiting.push({ type: 'say', text });
     this.tick();
   }
 
   /** The bot has no voice during a take-over. */
   #mustHaveVoice(): void {
-    const { by } = this.#call.takeOver;
+    const { by } = this.#parts.takeOver;
     if (by !== undefined) throw new OrderRefusedError(`${by} has taken the call over by voice; it is to be given back first.`);
   }
 
   #mustBeTalking(): void {
-    if (this.#call.media() === undefined) throw new OrderRefusedError('The call has no audio yet.');
-    if (this.#call.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
+    if (this.#line.media === undefined) throw new OrderRefusedError('The call has no audio yet.');
+    if (this.#line.turn.farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
   }
 
   /** Restarts the mute's time limit when an operator's text is spoken. */
   #muteAnew(): void {
-    const { muted, mutedForMs: forMs } = this.#call.turn().bot;
-    if (muted) this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on: true, forMs });
+    const { muted, mutedForMs: forMs } = this.#line.turn.bot;
+    if (muted) this.#line.feed({ type: 'muted', atMs: this.#line.clock.nowMs(), on: true, forMs });
   }
 
   /** The mute ran out: the caller's last words went unanswered, so they are asked to repeat. */
   unmuted(): void {
-    this.#callLog.ordered('unmute', TIME_LIMIT);
-    const media = this.#call.media();
+    this.#line.log.ordered('unmute', TIME_LIMIT);
+    const media = this.#line.media;
     // A caller who is speaking now is answered as usual.
-    if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#call.turn()) !== undefined) return;
-    this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
+    if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#line.turn) !== undefined) return;
+    this.#waiting.push({ type: 'say', text: phrasesOf(this.#line.identity.bot, media.voice.language).sayAgain });
   }
 
   /** @param forMs no limit when absent */
   #mute(on: boolean, forMs?: number): void {
     // Drops what the bot meant to do after this reply.
-    if (on) this.#call.forgetKeys();
-    this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
+    if (on) this.#parts.carrier.forgetKeys();
+    this.#line.feed({ type: 'muted', atMs: this.#line.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
   }
 
   /** The bot is silent while the carrier decides; after a refusal the call continues unchanged. */
   async #transfer(to: string, by: string): Promise<void> {
-    const { carrier } = this.#identity.inbound;
-    if (!this.#call.canPassOn()) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
-    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, false));
+    const { carrier } = this.#line.identity.inbound;
+    if (!this.#parts.carrier.canPassOn) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
+    const checked = checkTransfer(to, transferCheckOf(this.#line.identity, this.#services, false));
     if ('refusal' in checked) {
-      this.#callLog.actFailed('transfer', new Error(checked.detail));
+      this.#line.log.actFailed('transfer', new Error(checked.detail));
       throw new OrderRefusedError(`${checked.refusal}: ${checked.detail}.`);
     }
-    this.#callLog.ordered('transfer', by);
-    const wasMuted = this.#call.turn().bot.muted;
+    this.#line.log.ordered('transfer', by);
+    const wasMuted = this.#line.turn.bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it confirms the transfer.
-    this.#call.feed({ type: 'connecting', on: true });
+    this.#line.feed({ type: 'connecting', on: true });
     try {
-      await this.#call.passOn(checked.target);
+      await this.#parts.carrier.passOn(checked.target);
     } catch (error) {
       // The stream ended with the transfer, and the call with it: the answer is not needed.
       if (this.#ending.signal.aborted) return;
-      this.#callLog.actFailed('transfer', error);
-      this.#call.feed({ type: 'connecting', on: false });
-      if (!wasMuted && this.#call.takeOver.by === undefined) this.#mute(false);
+      this.#line.log.actFailed('transfer', error);
+      this.#line.feed({ type: 'connecting', on: false });
+      if (!wasMuted && this.#parts.takeOver.by === undefined) this.#mute(false);
       throw error;
     }
-    if (!this.#ending.signal.aborted) this.#call.transferred();
+    if (!this.#ending.signal.aborted) this.#line.emit({ type: 'transferred' });
   }
 }
 

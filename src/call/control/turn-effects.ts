@@ -1,56 +1,49 @@
-import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { Timer } from '../../kernel/clock.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
+import type { CallLine } from '../call-line.ts';
 import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
 import type { CallLog } from '../log/call-log.ts';
-import type { CallerInput, CallIdentity } from '../log/call-record.ts';
+import type { CallerInput } from '../log/call-record.ts';
 import type { Media } from '../media.ts';
-import type { TurnLoop } from '../turn/turn.ts';
 import type { TimerName, TurnEffect } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
-import type { CarrierControl } from './carrier-control.ts';
-import type { DialogDriver } from './dialog-driver.ts';
-import { partiesOf } from '../../kernel/call-parties.ts';
+import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
+import type { DialogDriver, DialogServices } from './dialog-driver.ts';
 import type { RefusedCalls } from './refusals.ts';
 import type { SecretInput } from './secret-input.ts';
 import type { Supervision } from './supervision.ts';
 
 /** The parts of a call that effects act on. */
-export interface EffectParts {
-  readonly identity: CallIdentity;
-  readonly clock: Clock;
-  readonly turns: TurnLoop;
-  readonly callLog: CallLog;
+interface EffectParts {
   readonly dialog: DialogDriver;
   readonly carrier: CarrierControl;
+  readonly transfers: AgentTransfers;
   readonly listening: RecogniserHandover;
   readonly secret: SecretInput;
   readonly supervision: Supervision;
-  /** Transfers the caller by the carrier. */
-  transfer(to: string): void;
-  /** Rings an agent while the caller stays with the bot. */
-  consult(to: string): void;
-  /** Runs a step of this call; an exception ends the call. */
-  guarded(run: () => void): void;
-  /** Records that the person wants no more calls. */
-  refused(refused: RefusedCalls): void;
-  /** Writes the call as it stands to the journal. */
-  journal(): void;
-  synthesisStalled(): void;
-  hangUp(reason: string): void;
-  /** The call is over. */
-  finish(reason: string): void;
+}
+
+interface EffectServices extends Pick<DialogServices, 'journal'> {
+  /** The person wants no more calls: durable when this returns. Never throws. */
+  readonly refused: (refused: RefusedCalls) => void;
 }
 
 /** Carries out the turn machine's effects in one call, and runs its timers. */
 export class TurnEffects {
+  readonly #line: CallLine;
+  readonly #services: EffectServices;
   readonly #parts: EffectParts;
   readonly #timers = new Map<TimerName, Timer>();
 
-  constructor(parts: EffectParts) {
+  constructor(line: CallLine, services: EffectServices, parts: EffectParts) {
+    this.#line = line;
+    this.#services = services;
     this.#parts = parts;
   }
 
   carryOut(effect: TurnEffect, media: Media): void {
-    const { identity, clock, turns, callLog, dialog, carrier, listening, secret, supervision } = this.#parts;
+    const { identity, clock, turns, log: callLog } = this.#line;
+    const { dialog, carrier, transfers, listening, secret, supervision } = this.#parts;
     const nowMs = clock.nowMs();
     const { conversation } = callLog;
     const { noInputTransfer: transferTo } = identity.bot;
@@ -85,7 +78,7 @@ export class TurnEffects {
         carryOutFloor({ type: 'silence' }, media, callLog, nowMs);
         callLog.turnOver(conversation.current, media.outbound);
         callLog.keptTurn(secret.hide(effect.input, expected));
-        return this.#parts.journal();
+        return this.#journal();
       case 'filler':
         media.voice.filler();
         callLog.filler(effect.waitingFor);
@@ -101,7 +94,7 @@ export class TurnEffects {
         return supervision.unmuted();
       case 'stalled':
         if (effect.in === 'dialog') dialog.failed(new Error('the dialog stalled in the middle of its answer'), true);
-        else this.#parts.synthesisStalled();
+        else this.#line.emit({ type: 'synthesis-stalled' });
         return;
       case 'say-last':
         carrier.forgetKeys();
@@ -109,22 +102,24 @@ export class TurnEffects {
         return media.voice.phrase(effect.phrase, conversation.current, 'never');
       case 'opted-out': {
         const { callId, tenantId } = identity;
-        this.#parts.refused({ callId, tenantId, number: partiesOf(identity.inbound).person, ...callLog.optedOut(effect) });
-        return this.#parts.journal();
+        this.#services.refused({ callId, tenantId, number: partiesOf(identity.inbound).person, ...callLog.optedOut(effect) });
+        return this.#journal();
       }
       case 'start-timer':
         return this.#startTimer(effect.timer, effect.afterMs);
       case 'hang-up':
-        return this.#parts.hangUp(effect.reason);
+        return this.#line.hangUp(effect.reason);
       case 'end-call':
         if (effect.atCarrier || (carrier.outlivesStream && effect.reason !== 'transferred')) carrier.endCall();
-        return this.#parts.finish(effect.reason);
+        return this.#line.emit({ type: 'over', reason: effect.reason });
       case 'silence-caller':
         return media.sound.silenceCaller(effect.fromMs);
       case 'transfer':
-        return this.#parts.transfer(effect.to);
+        transfers.hold(true);
+        void carrier.transfer(effect.to);
+        return;
       case 'consult':
-        return this.#parts.consult(effect.to);
+        return transfers.start(effect.to);
       case 'dialog-failed':
         return dialog.failed(new Error(effect.reason), true);
     }
@@ -135,13 +130,17 @@ export class TurnEffects {
     for (const timer of this.#timers.values()) timer.cancel();
   }
 
+  #journal(): void {
+    this.#services.journal(this.#line.record('in-progress'));
+  }
+
   /** Replaces a timer of the same name. */
   #startTimer(timer: TimerName, afterMs: number): void {
-    const { clock, turns } = this.#parts;
+    const { clock, turns } = this.#line;
     this.#timers.get(timer)?.cancel();
     this.#timers.set(
       timer,
-      clock.after(afterMs, () => this.#parts.guarded(() => turns.feed({ type: timer, atMs: clock.nowMs() }))),
+      clock.after(afterMs, () => this.#line.guarded(() => turns.feed({ type: timer, atMs: clock.nowMs() }))),
     );
   }
 
@@ -149,11 +148,11 @@ export class TurnEffects {
     input: CallerInput,
     expected: ExpectedValue | undefined,
     media: Media,
-    turn = this.#parts.callLog.conversation.open(input, this.#parts.clock.wallMs()),
+    turn = this.#line.log.conversation.open(input, this.#line.clock.wallMs()),
   ): void {
     // Drops actions that an earlier attempt at this turn, or the last answer, meant to do after its words.
     this.#parts.carrier.forgetKeys();
-    this.#parts.callLog.voicemails.end(media.recording, turn);
+    this.#line.log.voicemails.end(media.recording, turn);
     this.#parts.dialog.ask(input, turn, expected, media);
   }
 }

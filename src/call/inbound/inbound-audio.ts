@@ -25,6 +25,15 @@ const SILENCE = new Int16Array(FRAME_SAMPLES_8K);
 /** Longest text of one segment; of a longer one the end is kept. */
 const MOST_SEGMENT_CHARACTERS = 2_000;
 
+interface InboundParts {
+  /** Absent where the call is not heard by listeners and not recorded here. */
+  readonly sound?: Pick<SoundSink, 'caller'> | undefined;
+  /** Sees each frame, at 8 kHz, before the turns do. */
+  readonly watch?: (pcm: Int16Array, frame: VoiceFrame) => void;
+  /** Rate of the caller's audio; 8 kHz when absent. */
+  readonly rateHz?: number;
+}
+
 /**
  * The inbound side: carrier audio goes to recording and recogniser unchanged, and comes out as 20 ms voice frames and words for the turn machine.
  * Detectors hear it at 8 kHz.
@@ -45,18 +54,8 @@ export class InboundAudio {
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param watch sees each frame, at 8 kHz, before the turns do
-   * @param rateHz of the caller's audio
-   */
-  constructor(
-    detector: VoiceDetector,
-    sound: Pick<SoundSink, 'caller'> | undefined,
-    echo: EchoGuard,
-    sink: (event: TurnEvent) => void,
-    watch: (pcm: Int16Array, frame: VoiceFrame) => void = () => undefined,
-    rateHz = NARROW_RATE_HZ,
-  ) {
+  constructor(detector: VoiceDetector, echo: EchoGuard, sink: (event: TurnEvent) => void, parts: InboundParts = {}) {
+    const { sound, watch = () => undefined, rateHz = NARROW_RATE_HZ } = parts;
     this.#samplesPerMs = rateHz / 1000;
     this.#line = new DetectorLine(rateHz);
     this.#detector = detector;

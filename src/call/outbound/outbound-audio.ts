@@ -7,6 +7,15 @@ import { leadFor, type PlayoutLead } from './playout-pace.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { SoundSink } from '../recording/heard-sound.ts';
 
+interface OutboundParts {
+  /** For the recording and for listeners. */
+  readonly sound?: SoundSink | undefined;
+  /** Background loop under the speech. */
+  readonly ambience?: Int16Array | undefined;
+  /** Called when the first audio of a sentence was sent, with when the carrier begins to play it. */
+  readonly onStarted?: (unitId: string, atMs: number, heardMs: number) => void;
+}
+
 /**
  * The outbound side: sentences go in, paced audio goes out through the attached socket, and the ledger and the recording learn what the caller can
  * have heard. Outlives the socket: what its loss cut off is repeated on the next one.
@@ -29,18 +38,8 @@ export class OutboundAudio {
   /** Carrier timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
-  /**
-   * @param ambience background loop under the speech
-   * @param onStarted called when the first audio of a sentence was sent, with when the carrier begins to play it
-   */
-  constructor(
-    attachment: Attachment,
-    lead: PlayoutLead,
-    recording: SoundSink | undefined,
-    echo: EchoGuard,
-    ambience: Int16Array | undefined,
-    onStarted: (unitId: string, atMs: number, heardMs: number) => void,
-  ) {
+  constructor(attachment: Attachment, lead: PlayoutLead, echo: EchoGuard, parts: OutboundParts = {}) {
+    const { sound, ambience, onStarted = () => undefined } = parts;
     const { speechFormat, capabilities } = attachment;
     const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
@@ -57,7 +56,7 @@ export class OutboundAudio {
     const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, rateHz, marks, marksWhenIdle, frameSamples };
     this.playout = new Playout(settings);
     this.ledger = new HeardLedger(rateHz);
-    this.#recording = recording;
+    this.#recording = sound;
     this.#echo = echo;
     this.#onStarted = onStarted;
     this.#attachment = attachment;

@@ -88,6 +88,7 @@ export class HeardSound implements SoundSink {
       for (const listener of this.#listeners) listener(stereo);
     };
     const files = { create: () => ({ failure: undefined, write, finish: async () => false }) };
-    return new Recording('', '', 'always', files, this.#aheadMs, this.rateHz, this.#sentRateHz, BLOCK_MS);
+    const rates = { rateHz: this.rateHz, botRateHz: this.#sentRateHz };
+    return new Recording('', '', { files, aheadMs: this.#aheadMs, ...rates, blockMs: BLOCK_MS });
   }
 }

@@ -34,6 +34,21 @@ export interface EarlierRecording {
   readonly kept: readonly KeptInterval[];
 }
 
+interface RecordingOptions {
+  readonly rule?: KeepRule;
+  readonly files?: RecordingFiles | undefined;
+  /** Most time between sending the bot's audio and its playout. */
+  readonly aheadMs?: number;
+  /** Rate of the caller's audio, and of the recording. */
+  readonly rateHz?: number;
+  /** Rate of the bot's audio: the same as the caller's, or lower. */
+  readonly botRateHz?: number;
+  /** Length of a written block. */
+  readonly blockMs?: number;
+  /** The recording so far, by another process: this one continues its file. */
+  readonly earlier?: EarlierRecording | undefined;
+}
+
 /**
  * Writes a call as a stereo WAV while it lasts: caller left, bot right, on the carrier's sample clock. The header is rewritten with each block, so
  * the file is always playable. A disk error stops the recording, never the call. Parts that may not be kept are silence in the file, whose clock goes
@@ -75,22 +90,9 @@ export class Recording {
   /** Position of the caller's first frame: above 0 after early bot audio, and in a resumed recording. */
   #resumesAtMs = 0;
 
-  /**
-   * @param aheadMs most time between sending the bot's audio and its playout
-   * @param rateHz of the caller's audio, and of the recording @param botRateHz of the bot's audio, the same or lower
-   * @param blockMs length of a written block @param earlier the recording so far, by another process: this one continues its file
-   */
-  constructor(
-    path: string,
-    callId: string,
-    rule: KeepRule = 'always',
-    files: RecordingFiles = directRecordingFiles,
-    aheadMs = DEFAULT_AHEAD_MS,
-    rateHz = NARROW_RATE_HZ,
-    botRateHz = rateHz,
-    blockMs = BLOCK_MS,
-    earlier?: EarlierRecording,
-  ) {
+  constructor(path: string, callId: string, options: RecordingOptions = {}) {
+    const { rule = 'always', files = directRecordingFiles, aheadMs = DEFAULT_AHEAD_MS, earlier } = options;
+    const { rateHz = NARROW_RATE_HZ, botRateHz = rateHz, blockMs = BLOCK_MS } = options;
     this.#blockMs = blockMs;
     this.path = path;
     this.#rateHz = rateHz;

@@ -1,37 +1,48 @@
 import type { AudibleAction } from '../../dialog/port.ts';
 import type { DialogDriver, DialogStanding } from '../control/dialog-driver.ts';
-import type { CallLog } from '../log/call-log.ts';
-import type { CallerInput, CallIdentity } from '../log/call-record.ts';
+import type { CallLine } from '../call-line.ts';
+import type { CallerInput, ResumedCall } from '../log/call-record.ts';
 import type { Media } from '../media.ts';
 import type { SoundToPlay, Utterance } from '../outbound/reply.ts';
 import type { CallServices } from '../services.ts';
 import type { WarmTransfers } from '../transfer/warm-transfers.ts';
-import type { TurnLoop } from '../turn/turn.ts';
 import type { ResumeState } from './resume-state.ts';
 
-/** The parts of a call that outlive its sockets. */
-export interface CallParts {
-  readonly callLog: CallLog;
-  readonly turns: TurnLoop;
+interface WatchedParts {
   readonly dialog: DialogDriver;
-  readonly warm: WarmTransfers;
+  readonly transfers: WarmTransfers;
 }
 
 /** Changes within this time are written together. */
 const LOOK_MS = 100;
 
-/** Journals what another process needs to continue a call, whenever it changes. */
+/** Journals what another process needs to continue a call, whenever it changes; and continues a call from it. */
 export class StateWatch {
-  readonly #identity: CallIdentity;
-  readonly #services: Pick<CallServices, 'clock' | 'keepState'>;
-  readonly #parts: CallParts;
+  readonly #line: CallLine;
+  readonly #keep: CallServices['keepState'];
+  readonly #parts: WatchedParts;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #seen: readonly unknown[] = [];
 
-  constructor(identity: CallIdentity, services: Pick<CallServices, 'clock' | 'keepState'>, parts: CallParts) {
-    this.#identity = identity;
-    this.#services = services;
+  constructor(line: CallLine, { keepState }: Pick<CallServices, 'keepState'>, parts: WatchedParts) {
+    this.#line = line;
+    this.#keep = keepState;
     this.#parts = parts;
+  }
+
+  /** Continues a call after a crash, once its media is attached and before any words. */
+  goOn(resumed: ResumedCall, media: Media): void {
+    const { clock } = this.#line;
+    const { next, state } = resumed;
+    const { leaves, mutedUntilMs } = state;
+    const atMs = clock.nowMs();
+    media.voice.switchTo(state.language, state.voice);
+    this.#parts.dialog.goOn(resumed, media);
+    if (mutedUntilMs !== undefined)
+      this.#line.feed({ type: 'muted', atMs, on: true, forMs: Math.max(0, mutedUntilMs - clock.wallMs()) });
+    if (leaves === undefined || next.do === 'ask') return;
+    const { reason, transferTo, warm } = leaves;
+    this.#line.feed({ type: 'leave-after-reply', reason, transferTo, ...(warm ? { warm: true } : {}) });
   }
 
   /** Checks for changes; called on each tick. */
@@ -40,11 +51,11 @@ export class StateWatch {
   }
 
   look(media: Media): void {
-    const { clock, keepState } = this.#services;
-    if (keepState === undefined) return;
-    const { callLog, turns, dialog, warm } = this.#parts;
+    if (this.#keep === undefined) return;
+    const { clock, log: callLog, turn, identity } = this.#line;
+    const { dialog, transfers } = this.#parts;
     this.#lookedMs = clock.nowMs();
-    const { farewell, bot, caller, optOut } = turns.state;
+    const { farewell, bot, caller, optOut } = turn;
     const { voice, outbound } = media;
     const { standing } = dialog;
     const seen = [
@@ -60,24 +71,23 @@ export class StateWatch {
       caller.noInputs,
       optOut.heard,
       standing.changes,
-      warm.seen?.to,
+      transfers.seen?.to,
     ];
     if (seen.every((value, place) => Object.is(value, this.#seen[place])) && seen.length === this.#seen.length) return;
     this.#seen = seen;
-    keepState(this.#identity.callId, this.#state(media, standing));
+    this.#keep(identity.callId, this.#state(media, standing));
   }
 
   #state({ voice, outbound, recording, rates }: Media, { pending, gather, saved }: DialogStanding): ResumeState {
-    const { clock } = this.#services;
-    const { callLog, turns, warm } = this.#parts;
-    const { farewell, bot, caller, optOut } = turns.state;
-    const { conversation } = callLog;
+    const { clock, turn: turnState, identity } = this.#line;
+    const { farewell, bot, caller, optOut } = turnState;
+    const { conversation } = this.#line.log;
     const { current: turn } = conversation;
     const wallOffsetMs = clock.wallMs() - clock.nowMs();
     const { ledger } = outbound;
     const { reply } = voice;
     const isOpen = reply !== undefined && !reply.aborted && reply.turnIndex === turn && !ledger.wasCut(turn);
-    const { outbound: placed } = this.#identity;
+    const { outbound: placed } = identity;
     return {
       version: 1,
       atMs: clock.wallMs(),
@@ -99,7 +109,7 @@ export class StateWatch {
               warm: farewell.warm === true,
             }
           : undefined,
-      agent: warm.seen?.to,
+      agent: this.#parts.transfers.seen?.to,
       language: voice.language,
       voice: voice.name,
       noInputs: caller.noInputs,

@@ -73,22 +73,18 @@ export class AgentLine {
     this.#answeredMs = clock.nowMs();
     this.#dueMs = this.#answeredMs + HELLO_MS;
     const echo = new EchoGuard(attachment.speechFormat.rateHz);
-    this.#outbound = new OutboundAudio(attachment, playout, undefined, echo, undefined, () => undefined);
+    this.#outbound = new OutboundAudio(attachment, playout, echo);
     this.#voice = new BotVoice(order.bot, services, this.#outbound, NO_TIMES, {
       synthesisFailed: (error) => listener.unspeakable(error),
       soundMissing: () => undefined,
     });
-    this.#inbound = new InboundAudio(
-      createDetector(),
-      undefined,
-      echo,
-      () => undefined,
-      (pcm, { atMs, voiced, speechLike }) => {
+    this.#inbound = new InboundAudio(createDetector(), echo, () => undefined, {
+      watch: (pcm, { atMs, voiced, speechLike }) => {
         const frame = { ...this.#sounds.measure(pcm), atMs: this.#since(atMs), voiced, speechLike };
         this.#take({ type: 'frame', frame });
       },
-      attachment.rateHz,
-    );
+      rateHz: attachment.rateHz,
+    });
     this.#stopTicking = ticker.add((nowMs) => this.#tick(nowMs));
   }
 

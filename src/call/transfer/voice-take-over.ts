@@ -1,30 +1,21 @@
-import type { Attachment } from '../../carriers/port.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { CallLine } from '../call-line.ts';
+import type { CarrierControl } from '../control/carrier-control.ts';
+import type { DialogDriver } from '../control/dialog-driver.ts';
 import { OrderRefusedError, type TakesOver } from '../control/supervision.ts';
-import type { CallLog } from '../log/call-log.ts';
-import type { Media } from '../media.ts';
+import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
 import { keysSecret } from '../turn/asking.ts';
-import { isLeaving, type TurnEvent, type TurnState } from '../turn/turn-state.ts';
+import { isLeaving, type TurnState } from '../turn/turn-state.ts';
 import { BridgedLine } from './bridge.ts';
+import type { WarmTransfers } from './warm-transfers.ts';
 
 /** Format of an operator's voice. */
 const OPERATOR = { rateHz: 16_000 } as const;
 
-/** What a take-over may do to its call. */
-export interface TakenCall {
-  media(): Media | undefined;
-  attachment(): Attachment | undefined;
-  turn(): TurnState;
-  feed(event: TurnEvent): void;
-  forgetKeys(): void;
-  /** `cancel` gives up an agent being rung. */
-  readonly transfers: { readonly whyNotTaken: string | undefined; cancel(): void };
-  /** Starts or stops recognition of the caller. */
-  listen(on: boolean): void;
-  /** Passes a whisper to the dialog's next turn. */
-  advise(text: string): unknown;
-  /** The bot is unmuted, and says so. */
-  givenBack(): void;
+interface TakenParts {
+  readonly listening: RecogniserHandover;
+  readonly carrier: CarrierControl;
+  readonly transfers: WarmTransfers;
+  readonly dialog: DialogDriver;
 }
 
 interface Taken {
@@ -40,15 +31,13 @@ interface Taken {
  * channel of the recording. The caller is still recognised, and turns are kept without asking the dialog.
  */
 export class VoiceTakeOver implements TakesOver {
-  readonly #clock: Clock;
-  readonly #callLog: CallLog;
-  readonly #call: TakenCall;
+  readonly #line: CallLine;
+  readonly #parts: TakenParts;
   #taken: Taken | undefined;
 
-  constructor(clock: Clock, callLog: CallLog, call: TakenCall) {
-    this.#clock = clock;
-    this.#callLog = callLog;
-    this.#call = call;
+  constructor(line: CallLine, parts: TakenParts) {
+    this.#line = line;
+    this.#parts = parts;
   }
 
   /** The operator who has the call. */
@@ -58,17 +47,17 @@ export class VoiceTakeOver implements TakesOver {
 
   /** @throws OrderRefusedError */
   begin(by: string): void {
-    const media = this.#call.media();
+    const { media, turn, clock } = this.#line;
+    const { transfers, carrier } = this.#parts;
     if (this.#taken !== undefined) throw new OrderRefusedError(`${this.#taken.by} has taken the call over.`);
-    const { transfers } = this.#call;
-    const why = whyNotNow(this.#call.turn()) ?? transfers.whyNotTaken;
+    const why = whyNotNow(turn) ?? transfers.whyNotTaken;
     if (why !== undefined || media === undefined) throw new OrderRefusedError(why ?? 'The call has no audio yet.');
     transfers.cancel();
-    this.#call.forgetKeys();
-    this.#callLog.ordered('take-over', by);
-    const nowMs = this.#clock.nowMs();
+    carrier.forgetKeys();
+    this.#line.log.ordered('take-over', by);
+    const nowMs = clock.nowMs();
     this.#taken = { by, sinceMs: nowMs, line: undefined, isDeaf: false };
-    this.#call.feed({ type: 'muted', atMs: nowMs, on: true, forMs: Number.POSITIVE_INFINITY });
+    this.#line.feed({ type: 'muted', atMs: nowMs, on: true, forMs: Number.POSITIVE_INFINITY });
     // Drops what a muted bot was to say, and its ambience.
     media.voice.abort();
     media.outbound.lend(nowMs);
@@ -80,14 +69,16 @@ export class VoiceTakeOver implements TakesOver {
     const taken = this.#taken;
     if (taken === undefined) throw new OrderRefusedError('No operator has taken the call over.');
     this.#taken = undefined;
-    this.#callLog.ordered('give-back', by);
-    const nowMs = this.#clock.nowMs();
-    this.#call.media()?.outbound.takeBack();
-    this.#call.feed({ type: 'muted', atMs: nowMs, on: false });
-    if (taken.isDeaf) this.#call.listen(true);
+    this.#line.log.ordered('give-back', by);
+    const nowMs = this.#line.clock.nowMs();
+    this.#line.media?.outbound.takeBack();
+    this.#line.feed({ type: 'muted', atMs: nowMs, on: false });
+    if (taken.isDeaf) this.#parts.listening.open(this.#line.language);
     const seconds = Math.round((nowMs - taken.sinceMs) / 1000);
-    this.#call.advise(`An operator talked with the caller for ${seconds} s in your place, and has given the call back to you.`);
-    this.#call.givenBack();
+    this.#parts.dialog.advise(
+      `An operator talked with the caller for ${seconds} s in your place, and has given the call back to you.`,
+    );
+    this.#line.emit({ type: 'given-back' });
   }
 
   /** Takes in the operator's voice. @param pcm mono at 16 kHz; not kept */
@@ -97,10 +88,9 @@ export class VoiceTakeOver implements TakesOver {
 
   /** The caller's line has a new socket. */
   reattached(): void {
-    const attachment = this.#call.attachment();
-    const outbound = this.#call.media()?.outbound;
+    const { attachment, media } = this.#line;
     if (this.#taken === undefined || attachment === undefined) return;
-    this.#taken.line = new BridgedLine(OPERATOR, attachment, this.#clock, (...sound) => outbound?.lentSound(...sound));
+    this.#taken.line = new BridgedLine(OPERATOR, attachment, this.#line.clock, (...sound) => media?.outbound.lentSound(...sound));
   }
 
   /** The recogniser was lost. @returns whether that can wait until the bot needs it again */
@@ -113,8 +103,8 @@ export class VoiceTakeOver implements TakesOver {
   close(): void {
     if (this.#taken === undefined) return;
     this.#taken = undefined;
-    this.#callLog.ordered('give-back', 'call');
-    this.#call.media()?.outbound.takeBack();
+    this.#line.log.ordered('give-back', 'call');
+    this.#line.media?.outbound.takeBack();
   }
 }
 

@@ -6,20 +6,17 @@ import { type Bot, phrasesOf } from '../../config/bots.ts';
 import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { newId } from '../../kernel/ids.ts';
-import { transferCheckOf } from '../control/carrier-control.ts';
-import type { CallLog } from '../log/call-log.ts';
-import type { CallIdentity } from '../log/call-record.ts';
+import type { CallLine } from '../call-line.ts';
+import { type AgentTransfers, transferCheckOf } from '../control/carrier-control.ts';
+import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
 import type { TransferEntry } from '../log/transfer-log.ts';
 import type { LiveTransfer } from '../live-session.ts';
-import type { Media } from '../media.ts';
 import { callerFloor } from '../turn/floor.ts';
 import type { TransferOutcome, TransferResult } from '../turn/farewell-state.ts';
-import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 import { AgentLeg } from './agent-leg.ts';
 import type { AgentLegServices } from './agent-line.ts';
 import { BridgedLine } from './bridge.ts';
-import { QueuedCaller } from './queued-caller.ts';
-import type { TransferQueues } from './transfer-queues.ts';
+import { QueuedCaller, type TransferQueues } from './transfer-queues.ts';
 
 export interface WarmTransferServices extends Omit<AgentLegServices, 'legs'> {
   /** Undefined where agents cannot be rung, as in a terminal chat. */
@@ -28,21 +25,6 @@ export interface WarmTransferServices extends Omit<AgentLegServices, 'legs'> {
   readonly queues?: TransferQueues | undefined;
   /** The looped sound for a waiting caller; the ringing tone where a bot has none. */
   readonly holdSoundOf?: ((bot: Bot, rateHz: number) => Int16Array | undefined) | undefined;
-}
-
-/** What a warm transfer may do to the caller's call. */
-export interface WaitingCall {
-  media(): Media | undefined;
-  attachment(): Attachment | undefined;
-  turn(): TurnState;
-  feed(event: TurnEvent): void;
-  /** Caller and agent are about to be connected: informs the dialog, which says nothing. */
-  tell(result: TransferResult): void;
-  /** Stops or starts recognition of the caller; not needed while they talk to the agent. */
-  listen(on: boolean): void;
-  /** The carrier joined the calls: only the stop of this call's stream is still to come. */
-  joined(): void;
-  hangUp(reason: string): void;
 }
 
 /** After a failed join, a stream that the carrier had moved ends within this time. */
@@ -66,11 +48,10 @@ interface Running {
  * Rings agents for one call's caller, who stays with the bot meanwhile: one at a time, and each unwanted leg is hung up. Connects the two at the
  * carrier, or bridges their audio, and reports the result to the dialog.
  */
-export class WarmTransfers {
-  readonly #identity: CallIdentity;
+export class WarmTransfers implements AgentTransfers {
+  readonly #line: CallLine;
   readonly #services: WarmTransferServices;
-  readonly #callLog: CallLog;
-  readonly #call: WaitingCall;
+  readonly #listening: RecogniserHandover;
   #isClosed = false;
   #joining: Promise<void> = Promise.resolve();
   /** The transfer to begin once the dialog's reply was heard. */
@@ -83,11 +64,11 @@ export class WarmTransfers {
   /** When the caller last heard words. */
   #comfortedMs = 0;
 
-  constructor(identity: CallIdentity, services: WarmTransferServices, callLog: CallLog, call: WaitingCall) {
-    this.#identity = identity;
+  /** @param listening recognises the caller; not needed while they talk to an agent */
+  constructor(line: CallLine, services: WarmTransferServices, listening: RecogniserHandover) {
+    this.#line = line;
     this.#services = services;
-    this.#callLog = callLog;
-    this.#call = call;
+    this.#listening = listening;
   }
 
   /** The agent being rung, as the dialog sees it. */
@@ -133,17 +114,17 @@ export class WarmTransfers {
     this.hold(true);
     if (action === undefined || queue === undefined || queues === undefined) return this.#ring(to, action);
     const now = { nowMs: clock.nowMs(), wallMs: clock.wallMs() };
-    this.#queued = new QueuedCaller(action, queue, queues, this.#identity, now);
-    this.#callLog.transfers.waits(this.#queued.place);
+    this.#queued = new QueuedCaller(action, queue, queues, this.#line.identity, now);
+    this.#line.log.transfers.waits(this.#queued.place);
   }
 
   #ring(to: string, action: WarmAction | undefined): void {
-    const { bot } = this.#identity;
+    const { bot } = this.#line.identity;
     const { legs } = this.#services;
     const warm = action?.warm;
     const leg = this.#newLeg();
-    const entry = this.#callLog.transfers.begin({ to, kind: 'warm', legId: leg.legId });
-    const checked = checkTransfer(to, transferCheckOf(this.#identity, this.#services, true));
+    const entry = this.#line.log.transfers.begin({ to, kind: 'warm', legId: leg.legId });
+    const checked = checkTransfer(to, transferCheckOf(this.#line.identity, this.#services, true));
     if (warm === undefined || legs === undefined || 'refusal' in checked) {
       const { logger } = this.#services;
       const refused = 'refusal' in checked ? checked : undefined;
@@ -151,13 +132,13 @@ export class WarmTransfers {
       return this.#over(entry, to, 'failed', refused?.refusal);
     }
     const { ringMs, acceptKey, declineKey, callerId } = bot.transfers;
-    const language = warm.language ?? this.#call.media()?.voice.language ?? bot.language;
+    const language = warm.language ?? this.#line.language;
     const keys = fillPhrase(phrasesOf(bot, language).agentKeys, { accept: acceptKey, decline: declineKey });
     const about = {
       leg,
       bot,
       to: checked.target,
-      from: callerId ?? partiesOf(this.#identity.inbound).ours,
+      from: callerId ?? partiesOf(this.#line.identity.inbound).ours,
       ringMs: warm.ringMs ?? ringMs,
     };
     const order = { ...about, brief: warm.brief, keys, language, voice: warm.voice };
@@ -183,7 +164,7 @@ export class WarmTransfers {
   cancel(): void {
     this.#next = undefined;
     if (this.#running === undefined && this.#result === undefined && this.#queued === undefined) return;
-    if (this.#drop()) this.#call.feed({ type: 'consult-cancelled', atMs: this.#services.clock.nowMs() });
+    if (this.#drop()) this.#line.feed({ type: 'consult-cancelled', atMs: this.#services.clock.nowMs() });
   }
 
   /** @returns false for an agent who is connected, or about to be */
@@ -200,21 +181,21 @@ export class WarmTransfers {
   }
 
   tick(nowMs: number): void {
-    const turn = this.#call.turn();
-    const media = this.#call.media();
+    const turn = this.#line.turn;
+    const media = this.#line.media;
     if (media === undefined) return;
     if (media.voice.speaking || turn.phase.name !== 'listening') this.#comfortedMs = nowMs;
     const isFree = turn.phase.name === 'listening' && callerFloor(turn) === undefined && !media.voice.speaking;
     this.#lookAtQueue(nowMs);
-    const isDue = nowMs - this.#comfortedMs >= this.#identity.bot.transfers.comfortMs || this.#queued?.isNews === true;
+    const isDue = nowMs - this.#comfortedMs >= this.#line.identity.bot.transfers.comfortMs || this.#queued?.isNews === true;
     if (this.#result !== undefined) this.#tellDialog(this.#result, isFree);
     else if (turn.consulting && isFree && isDue) {
       this.#comfortedMs = nowMs;
       const policy = 'always';
-      this.#call.feed({ type: 'bot-started', atMs: nowMs, policy });
-      const phrases = phrasesOf(this.#identity.bot, media.voice.language);
+      this.#line.feed({ type: 'bot-started', atMs: nowMs, policy });
+      const phrases = phrasesOf(this.#line.identity.bot, media.voice.language);
       const text = this.#queued?.announcement(phrases) ?? phrases.stillConnecting;
-      media.voice.interject(text, this.#callLog.conversation.current, policy);
+      media.voice.interject(text, this.#line.log.conversation.current, policy);
     }
   }
 
@@ -241,10 +222,10 @@ export class WarmTransfers {
 
   /** Starts or stops the hold sound, under speech and in silence. */
   hold(on: boolean): void {
-    const media = this.#call.media();
-    const rateHz = this.#call.attachment()?.speechFormat.rateHz;
+    const media = this.#line.media;
+    const rateHz = this.#line.attachment?.speechFormat.rateHz;
     if (rateHz === undefined) return;
-    media?.outbound.hold(on ? (this.#services.holdSoundOf?.(this.#identity.bot, rateHz) ?? ringingTone(rateHz)) : undefined);
+    media?.outbound.hold(on ? (this.#services.holdSoundOf?.(this.#line.identity.bot, rateHz) ?? ringingTone(rateHz)) : undefined);
   }
 
   /** Takes in the caller's audio. @param pcm at their attachment's rate; not kept */
@@ -282,7 +263,7 @@ export class WarmTransfers {
   }
 
   #newLeg() {
-    const { callId, inbound } = this.#identity;
+    const { callId, inbound } = this.#line.identity;
     return { legId: newId('leg'), attachmentId: newId('att'), callId, carrier: inbound.carrier };
   }
 
@@ -294,22 +275,22 @@ export class WarmTransfers {
 
   #accepted(entry: TransferEntry): void {
     const running = this.#running;
-    const turn = this.#call.turn();
+    const turn = this.#line.turn;
     if (running === undefined) return;
     // A bot that says goodbye has given the agent up.
-    if (!turn.consulting || turn.farewell.stage !== 'none' || this.#call.attachment() === undefined) return this.cancel();
+    if (!turn.consulting || turn.farewell.stage !== 'none' || this.#line.attachment === undefined) return this.cancel();
     running.state = 'joining';
     this.#leaveQueue();
     entry.reached('accepted');
-    this.#call.feed({ type: 'agent-accepted' });
-    this.#call.tell({ outcome: 'answered', to: running.to });
+    this.#line.feed({ type: 'agent-accepted' });
+    this.#line.emit({ type: 'agent-accepted', result: { outcome: 'answered', to: running.to } });
     this.#joining = this.#join(running);
   }
 
   /** Joins the two calls at the carrier where it can; otherwise, or if it refuses, bridges their audio. */
   async #join(running: Running): Promise<void> {
     const { controlOf, logger, clock } = this.#services;
-    const { inbound, callId, bot } = this.#identity;
+    const { inbound, callId, bot } = this.#line.identity;
     const control = controlOf(inbound.carrier);
     const { carrierCallId } = running.leg;
     if (bot.transfers.joinBy === 'carrier' && control?.join !== undefined && carrierCallId !== undefined) {
@@ -318,14 +299,14 @@ export class WarmTransfers {
         running.state = 'connected';
         running.entry.connected('carrier');
         if (this.#isClosed) this.close();
-        else this.#call.joined();
+        else this.#line.emit({ type: 'transferred' });
         return;
       } catch (error) {
         logger.warn({ callId, error }, 'carrier refused to join two calls');
         running.refusedAtMs = clock.nowMs();
       }
     }
-    const attachment = this.#call.attachment();
+    const attachment = this.#line.attachment;
     if (this.#isClosed) {
       this.#drop();
       return;
@@ -338,7 +319,7 @@ export class WarmTransfers {
     }
     this.hold(false);
     attachment.sendClear();
-    this.#call.listen(false);
+    this.#listening.close();
     running.bridge = this.#bridge(attachment, running.leg.attachment);
     running.state = 'connected';
     running.entry.connected('gateway');
@@ -347,7 +328,7 @@ export class WarmTransfers {
   #bridge(caller: Attachment, agent: Attachment | undefined): Running['bridge'] {
     if (agent === undefined) return undefined;
     const { clock } = this.#services;
-    const sound = this.#call.media()?.sound;
+    const sound = this.#line.media?.sound;
     return {
       toAgent: new BridgedLine(caller, agent, clock),
       toCaller: new BridgedLine(agent, caller, clock, (pcm, startMs, nowMs) => sound?.bot(pcm, startMs, nowMs)),
@@ -370,19 +351,19 @@ export class WarmTransfers {
     const { refusedAtMs = Number.NEGATIVE_INFINITY } = running;
     // The carrier moves the agent's call first: if it then fails to move the caller's, the agent's stream ends without a hang-up.
     const isOfJoin = this.#services.clock.nowMs() - refusedAtMs < REFUSED_JOIN_MS;
-    if (how === 'hung-up' && !isOfJoin) return this.#call.hangUp('transferred');
+    if (how === 'hung-up' && !isOfJoin) return this.#line.hangUp('transferred');
     running.bridge = undefined;
     running.leg.hangUp();
-    this.#call.listen(true);
+    this.#listening.open(this.#line.language);
     this.hold(true);
     this.#over(entry, running.to, 'dropped', 'lost');
   }
 
   #tellDialog(result: TransferResult, isFree: boolean): void {
-    const isLeft = this.#call.turn().farewell.stage === 'transferring';
+    const isLeft = this.#line.turn.farewell.stage === 'transferring';
     if (!isFree && !isLeft) return;
     this.#result = undefined;
     this.hold(false);
-    this.#call.feed({ type: 'transfer-over', atMs: this.#services.clock.nowMs(), result });
+    this.#line.feed({ type: 'transfer-over', atMs: this.#services.clock.nowMs(), result });
   }
 }

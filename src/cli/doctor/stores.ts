@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Client } from 'pg';
 import { Redis } from 'ioredis';
-import { masterKeyPath, readMasterKey } from '../../config/master-key.ts';
+import { masterKeyPath, readMasterKey } from '../../config/own-secrets.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../records/database.ts';

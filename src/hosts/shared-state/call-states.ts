@@ -4,12 +4,11 @@ import { z } from 'zod';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { SharedStateUnavailableError } from './errors.ts';
+import { SharedStateUnavailableError } from './port.ts';
 import { MOST_CALLS } from './memory.ts';
-import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
-import { LOOK_MS, StoreIdentity } from './store-identity.ts';
+import { LOOK_MS, RedisLink, type RedisLinkOptions, StoreIdentity } from './redis-link.ts';
 
-/** Of a live call: its record as it stands, and what else another process needs to go on with it. */
+/** A part of a live call: its record as it stands, or what else another process needs to go on with it. */
 export type CallPart = 'record' | 'state';
 
 /** What was kept of a live call. A part that is absent was not written, or the call is over. */
@@ -68,7 +67,7 @@ const PAUSE_MS = 200;
 const STAYS_MS = 3_600_000;
 /** That a call went on in another data folder is known for so long: to the first one, when its machine is back. */
 const MOVED_STAYS_MS = 7 * 86_400_000;
-/** Of one part, compressed. */
+/** Largest compressed part. */
 const MOST_BYTES = 1_048_576;
 /** Calls that are read from disk at once, to be written again. */
 const READ_AT_ONCE = 20;

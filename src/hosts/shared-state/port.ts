@@ -1,6 +1,8 @@
+import { OffhookError } from '../../kernel/errors.ts';
+
 /*
- * What all processes and machines of a gateway share while calls go on. Members of one process have it in memory (`memory.ts`); several machines have it in Redis
- * (`redis.ts`), where each step is one atomic script. What outlives the calls is in the store.
+ * What the machines of a gateway share while calls go on, in Redis (`redis.ts`), where each step is one atomic script. A gateway that is one
+ * machine needs only `memory.ts`. What outlives the calls is in the store.
  *
  * No method waits for Redis for more than a quarter of a second, and none rejects but `secret`. "While Redis is away" says what each one
  * answers without it. What a member held is put right by its first heartbeat when Redis is back, even if Redis has lost everything.
@@ -35,12 +37,12 @@ export interface Members {
 /** A live call, and who has it. */
 export interface CallEntry {
   readonly callId: string;
-  /** Of the carrier and the leg: `liveKey`; undefined for a dialled call whose carrier's id is not known yet. */
+  /** `liveKey` of the carrier's leg; undefined for a dialled call whose carrier's id is not known yet. */
   readonly carrierKey: string | undefined;
   readonly memberId: string;
 }
 
-/** Which member has which call: one at most. Entries of a member that is gone stay for an hour, for whoever goes on with its calls. */
+/** Which member has which call: one at most. Entries of a member that is gone stay for an hour, for the member that goes on with its calls. */
 export interface CallDirectory {
   /**
    * Makes this member the owner of a call, or adds the carrier's key to one that it has.
@@ -62,7 +64,7 @@ export interface CallDirectory {
 export interface SpentIds {
   /**
    * @param untilWallMs when it can be forgotten, 31 days from now at the latest
-   * @returns false for one that was spent before, by whomever. While Redis is away: only this member's own are known, so that an id could
+   * @returns false for one that any member has spent before. While Redis is away: only this member's own are known, so that an id could
    * be used once at each; the others hear of it when Redis is back
    */
   spend(id: string, untilWallMs: number): Promise<boolean>;
@@ -115,8 +117,20 @@ export interface SharedState extends AsyncDisposable {
   readonly slots: SharedSlots;
   readonly rates: SharedRates;
   /**
-   * 32 random bytes under a name, the same for all members: whoever asks first makes them. Sealed at rest where a master key is set.
+   * 32 random bytes under a name, the same for all members: the first that asks makes them. Sealed at rest where a master key is set.
    * @throws SharedStateUnavailableError for one that was not asked for before, while Redis is away; SharedSecretError
    */
   secret(name: string): Promise<Uint8Array>;
+}
+
+/** Redis, which holds what the machines of a gateway share, does not answer, and there is nothing to go on with instead. */
+export class SharedStateUnavailableError extends OffhookError {
+  readonly code = 'OFFHOOK_SHARED_STATE_UNAVAILABLE';
+  readonly retryable = true;
+}
+
+/** A secret of all machines is sealed, and this machine cannot open it: its master key is missing or another one. */
+export class SharedSecretError extends OffhookError {
+  readonly code = 'OFFHOOK_SHARED_SECRET';
+  readonly retryable = false;
 }

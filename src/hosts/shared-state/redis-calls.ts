@@ -16,7 +16,7 @@ export class RedisCalls implements CallDirectory {
   /** Over, and Redis has not heard of it. */
   readonly #over = new Set<string>();
   readonly #lost: ((callId: string) => void)[] = [];
-  #asked = 0;
+  readonly #questions = { open: 0 };
 
   constructor(link: RedisLink, asker: readonly (string | number)[], memberId: string) {
     this.#link = link;
@@ -64,7 +64,7 @@ export class RedisCalls implements CallDirectory {
 
   /** How many calls Redis has to know of; undefined while something about them is asked. */
   certain(): number | undefined {
-    return this.#asked === 0 ? this.#own.size : undefined;
+    return this.#questions.open === 0 ? this.#own.size : undefined;
   }
 
   /** After Redis was away, or this member was: claims again what it has, and releases what it has no more. */
@@ -89,7 +89,7 @@ export class RedisCalls implements CallDirectory {
   /** What Redis has as this member's, and is over: its release was lost, or came before a claim that was on its way. */
   async #releaseWhatIsOver(): Promise<void> {
     // A claim whose answer is not here yet would look like one.
-    if (this.#asked > 0) return;
+    if (this.#questions.open > 0) return;
     const listed = await this.#ask('offhookOwned', [], z.array(z.string()));
     for (const callId of listed ?? []) if (!this.#own.has(callId)) await this.release(callId);
   }
@@ -104,11 +104,7 @@ export class RedisCalls implements CallDirectory {
     args: readonly (string | number)[],
     reply: z.ZodType<Reply>,
   ): Promise<Reply | undefined> {
-    this.#asked += 1;
-    const settled = (): void => {
-      this.#asked -= 1;
-    };
-    return this.#link.ask({ script, args: [...this.#asker, ...args], reply, settled });
+    return this.#link.ask({ script, args: [...this.#asker, ...args], reply, counted: this.#questions });
   }
 }
 

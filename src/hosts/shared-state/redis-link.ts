@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Cluster, Redis } from 'ioredis';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorTextWithCause } from '../../kernel/errors.ts';
 import { within } from '../../kernel/waiting.ts';
@@ -34,13 +35,13 @@ export interface Question<Reply> {
   readonly keys?: readonly string[];
   /** Asked even while Redis counts as away. */
   readonly always?: true;
-  /** The answer is here, or will not come: maybe long after the caller was answered. */
-  readonly settled?: () => void;
+  /** Counts questions whose answer is neither here nor lost: some are answered long after the caller was. */
+  readonly counted?: { open: number };
 }
 
 /**
- * One connection to Redis. After a question that failed or was late, Redis counts as away and nobody waits for it, until `back` is called:
- * by whoever has asked something with `always` and got an answer.
+ * One connection to Redis. After a question that failed or was late, Redis counts as away and is not waited for, until the owner of this
+ * link gets an answer to a question with `always` and calls `back`.
  */
 export class RedisLink implements Disposable {
   readonly #redis: Redis | Cluster;
@@ -87,13 +88,9 @@ export class RedisLink implements Disposable {
   }
 
   /** @returns undefined while Redis is away */
-  async ask<Reply>({ script, reply, args, keys, always, settled }: Question<Reply>): Promise<Reply | undefined> {
-    if (this.#closed || (this.isAway && always !== true)) {
-      settled?.();
-      return undefined;
-    }
+  async ask<Reply>({ script, reply, args, keys, always, counted = { open: 0 } }: Question<Reply>): Promise<Reply | undefined> {
+    if (this.#closed || (this.isAway && always !== true)) return undefined;
     if (this.#redis.status !== 'ready') {
-      settled?.();
       this.#away();
       return undefined;
     }
@@ -102,7 +99,9 @@ export class RedisLink implements Disposable {
     const command = this.#commands[script];
     if (command === undefined) throw new TypeError(`no script ${script}`);
     const answer = command.call(this.#redis, named.length, ...named, ...args);
-    if (settled !== undefined) answer.then(settled, settled);
+    counted.open += 1;
+    const settled = (): void => void (counted.open -= 1);
+    answer.then(settled, settled);
     try {
       let answered = await within(clock, DEADLINE_MS, answer, LATE);
       // After a busy moment of this process its timers come first, and then what arrived meanwhile.
@@ -134,7 +133,7 @@ export class RedisLink implements Disposable {
 
   #away(): void {
     if (this.#closed) return;
-    // Whoever opens it is told by an error that it cannot be reached.
+    // Before the first answer, an error tells the opener that Redis cannot be reached.
     const line = this.#wasThere ? this.#lineOf('away') : undefined;
     if (line !== undefined) {
       const fields = { problem: this.#problem, ...line };
@@ -143,5 +142,27 @@ export class RedisLink implements Disposable {
     if (this.#awaySinceMs !== undefined) return;
     this.#awaySinceMs = this.#options.clock.nowMs();
     this.#listeners.away();
+  }
+}
+
+/** How often members that have calls look whether Redis is still the one that they wrote to. */
+export const LOOK_MS = 500;
+
+/** Tells a Redis that has lost everything, or another one at its address: each has a random id, which the first member writes. */
+export class StoreIdentity {
+  readonly #link: RedisLink;
+  #known: string | undefined;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+  }
+
+  /** Asks even while Redis counts as away. @returns whether it has lost what was written before the last look; undefined without an answer */
+  async look(): Promise<'same' | 'emptied' | undefined> {
+    const id = await this.#link.ask({ script: 'offhookStoreId', args: [randomUUID()], reply: z.string(), always: true });
+    if (id === undefined) return undefined;
+    const isEmptied = this.#known !== undefined && this.#known !== id;
+    this.#known = id;
+    return isEmptied ? 'emptied' : 'same';
   }
 }

@@ -277,7 +277,7 @@ return state(KEYS[1])`;
 
 /**
  * KEYS[1] is `calls`; ARGV[1] the member that takes it, [2] the call, [3] its data folder, [4] its address, [5] ms to live.
- * @returns 0 where the member does not own the call; else as FIND_STATE, of whoever had it, with the takes of now
+ * @returns 0 where the member does not own the call; else as FIND_STATE, of the member that had it, with the takes of now
  */
 const TAKE_STATE = `${STATE}
 local entry = redis.call('HGET', KEYS[1], ARGV[2])

@@ -6,10 +6,10 @@ import type { RedisLink } from './redis-link.ts';
 const MOST_NAMES = 256;
 
 interface Held {
-  /** Of this member: the truth, of which Redis has a copy. */
+  /** Held by this member: the truth, of which Redis has a copy. */
   count: number;
   /** Questions about it that are open. */
-  asked: number;
+  open: number;
   most: number;
   /** As Redis said last: all members' slots, this one's among them, and the members. */
   known: { readonly total: number; readonly own: number; readonly members: number } | undefined;
@@ -61,7 +61,7 @@ export class RedisSlots implements SharedSlots {
 
   /** What Redis is to have of this member: of names about which nothing is asked just now, so that nothing overtakes it. */
   certain(): readonly (readonly [name: string, count: number])[] {
-    return [...this.#held].filter(([, { asked }]) => asked === 0).map(([name, { count }]) => [name, count] as const);
+    return [...this.#held].filter(([, { open }]) => open === 0).map(([name, { count }]) => [name, count] as const);
   }
 
   /** @param totals of those that were certain when the heartbeat was sent */
@@ -74,7 +74,7 @@ export class RedisSlots implements SharedSlots {
     }
   }
 
-  /** What it had, and an even share of what nobody had. */
+  /** What it had, and an even share of what was free. */
   #allowedAlone({ most, known }: Held): number {
     if (known === undefined) return Math.floor(most / Math.max(1, this.#members));
     return known.own + Math.floor(Math.max(0, most - known.total) / Math.max(1, known.members));
@@ -84,7 +84,7 @@ export class RedisSlots implements SharedSlots {
     const known = this.#held.get(name);
     if (known !== undefined) return known;
     if (this.#held.size >= MOST_NAMES) throw new RangeError(`more than ${MOST_NAMES} names of slots`);
-    const held: Held = { count: 0, asked: 0, most: 0, known: undefined };
+    const held: Held = { count: 0, open: 0, most: 0, known: undefined };
     this.#held.set(name, held);
     return held;
   }
@@ -95,10 +95,6 @@ export class RedisSlots implements SharedSlots {
     args: readonly (string | number)[],
     reply: z.ZodType<Reply>,
   ): Promise<Reply | undefined> {
-    held.asked += 1;
-    const settled = (): void => {
-      held.asked -= 1;
-    };
-    return this.#link.ask({ script, args: [...this.#asker, ...args], reply, settled });
+    return this.#link.ask({ script, args: [...this.#asker, ...args], reply, counted: held });
   }
 }

@@ -4,13 +4,20 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { SharedSecretError, SharedStateUnavailableError } from './errors.ts';
 import { MemoryRates, MemorySpentIds } from './memory.ts';
-import type { Member, Members, Pace, SharedRates, SharedState, SpentIds } from './port.ts';
+import {
+  type Member,
+  type Members,
+  type Pace,
+  type SharedRates,
+  SharedSecretError,
+  type SharedState,
+  SharedStateUnavailableError,
+  type SpentIds,
+} from './port.ts';
 import { pairsOf, RedisCalls } from './redis-calls.ts';
-import { RedisLink, type RedisLinkOptions } from './redis-link.ts';
+import { LOOK_MS, RedisLink, type RedisLinkOptions, StoreIdentity } from './redis-link.ts';
 import { RedisSlots } from './redis-slots.ts';
-import { LOOK_MS, StoreIdentity } from './store-identity.ts';
 
 /** A member that is not heard of for so long is gone. */
 const GONE_AFTER_MS = 5_000;

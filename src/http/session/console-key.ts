@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, u
 import { join } from 'node:path';
 import { EncryptJWT, errors, type JWTPayload, jwtDecrypt } from 'jose';
 import { z } from 'zod';
-import { makeOnce } from '../../config/make-once.ts';
+import { makeOnce } from '../../config/own-secrets.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { ROLES, type Role } from './session-views.ts';
 

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { LENGTH_OF_16_BITS, LENGTH_OF_64_BITS, MASK_BYTES, MASKED, WHOLE_BINARY, WHOLE_TEXT } from './whole-messages.ts';
+import { LENGTH_OF_16_BITS, LENGTH_OF_64_BITS, MASK_BYTES, MASKED, WHOLE_BINARY, WHOLE_TEXT } from './lent-reads.ts';
 
 const LENT_BYTES = 65_536;
 

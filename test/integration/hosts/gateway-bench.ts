@@ -9,7 +9,7 @@ import { loadBots } from '../../../src/config/bot-files.ts';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { proofOf } from '../../../src/carriers/open-carriers.ts';
 import type { Bot } from '../../../src/config/bots.ts';
-import { readDevSecret } from '../../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../../src/config/own-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { readDevSecret } from '../../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../../src/config/own-secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { CarrierLine } from '../../../src/sim/carrier-line.ts';
 import { SimulatedTelnyxApi } from '../../../src/sim/telnyx/api.ts';

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
-import { readDevSecret } from '../../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../../src/config/own-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { type Gateway, startGateway } from '../../../src/hosts/app.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';

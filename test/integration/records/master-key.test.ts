@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { masterKeyCheck } from '../../../src/cli/doctor/stores.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { readMasterKey } from '../../../src/config/master-key.ts';
+import { readMasterKey } from '../../../src/config/own-secrets.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { deliverEndedCalls, keepEndedCall } from '../../../src/records/after-call/call-ended.ts';
 import { Outbox } from '../../../src/records/outbox/outbox.ts';

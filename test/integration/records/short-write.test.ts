@@ -15,7 +15,7 @@ await diskObjects(process.argv[1]).put('a', parts(), 100_000).then(
 `;
 
 const KEY = `
-import { ensureMasterKey } from './src/config/master-key.ts';
+import { ensureMasterKey } from './src/config/own-secrets.ts';
 try {
   ensureMasterKey(process.argv[1]);
 } catch (error) {

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { type KeepRule, Recording } from '../../../src/call/recording/recording.ts';
-import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { thorough } from '../../support/thorough.ts';
 
@@ -14,7 +13,7 @@ const FRAME_MS = 20;
 async function record(rule: KeepRule, during: Readonly<Record<number, (recording: Recording, nowMs: number) => void>>) {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'call.wav');
-  const recording = new Recording(path, 'call', rule);
+  const recording = new Recording(path, 'call', { rule });
   const frame = new Int16Array(160).fill(1000);
   for (let atMs = 0; atMs < 2_000; atMs += FRAME_MS) {
     during[atMs]?.(recording, 5_000 + atMs);
@@ -87,7 +86,7 @@ describe('what is kept of a call', () => {
 it('puts the bot where the ear hears it, though a frame arrives when it is over', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'call.wav');
-  const recording = new Recording(path, 'call', 'always');
+  const recording = new Recording(path, 'call');
   for (let frame = 0; frame < 100; frame += 1) {
     recording.caller(new Int16Array(160), 102 + 20 * frame, 5_000 + 20 * (frame + 1), 0);
     if (frame === 40) recording.bot(new Int16Array(800).fill(9_000), 6_000, 5_840);
@@ -103,7 +102,7 @@ describe('bot audio that is sent before the first frame of the caller', () => {
   async function begun(callerFromMs: number, { spokenMs = 400, lateMs = 0, clearedMs = Number.POSITIVE_INFINITY } = {}) {
     await using folder = await temporaryFolder();
     const path = join(folder.path, 'call.wav');
-    const recording = new Recording(path, 'call', 'always');
+    const recording = new Recording(path, 'call');
     let stampMs = 0;
     for (let nowMs = 5_000; nowMs <= 10_000; nowMs += FRAME_MS) {
       const isSent = (nowMs - 5_000) % 100 === 0 && nowMs - 5_000 < spokenMs;
@@ -203,7 +202,7 @@ it.each([600, 10_100])(
   async (aheadMs) => {
     await using folder = await temporaryFolder();
     const path = join(folder.path, 'call.wav');
-    const recording = new Recording(path, 'call', 'always', directRecordingFiles, aheadMs);
+    const recording = new Recording(path, 'call', { aheadMs });
     const callerUntil = (untilMs: number): void => {
       for (; atMs < untilMs; atMs += FRAME_MS) recording.caller(new Int16Array(160), atMs, 5_020 + atMs, 0);
     };
@@ -225,7 +224,7 @@ it.each([
 ])('holds a recording to the clock where the audio $note', async ({ stampOf, samples }) => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'call.wav');
-  const recording = new Recording(path, 'call', 'always');
+  const recording = new Recording(path, 'call');
   const pcm = new Int16Array(samples);
   // Two thousand messages within two seconds.
   for (let frame = 0; frame < 2_000; frame += 1) {

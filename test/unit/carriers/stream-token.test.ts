@@ -1,7 +1,7 @@
 import { SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { StreamTokens } from '../../../src/carriers/stream-token.ts';
-import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
+import { MemoryHub } from '../../support/memory-hub.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const key = new Uint8Array(32).fill(7);

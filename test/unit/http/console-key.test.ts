@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/databases.ts';
 import { ConsoleKey, LINK_LIFE_MS, SealedLinks } from '../../../src/http/session/console-key.ts';
-import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
+import { MemoryHub } from '../../support/memory-hub.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 it('believes a session of another machine until it is signed out at either', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SharedRateLimit } from '../../../src/http/rate-limit.ts';
-import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
+import { MemoryHub } from '../../support/memory-hub.ts';
 import type { SharedRates } from '../../../src/hosts/shared-state/port.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 

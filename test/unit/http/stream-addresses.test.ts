@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { StreamAddresses } from '../../../src/http/stream-addresses.ts';
-import { MemoryHub } from '../../../src/hosts/shared-state/memory.ts';
+import { MemoryHub } from '../../support/memory-hub.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 describe('calls whose webhook and socket come to different machines', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { createMetrics, renderMetrics } from '../../../src/observability/metrics.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 function setUp() {
@@ -34,7 +34,7 @@ describe('createEvents', () => {
     });
     expect(lines).toHaveLength(4);
     expect(lines.join()).not.toMatch(/1555|1666|secret words/);
-    const { body, contentType } = await renderMetrics(metrics);
+    const { body, contentType } = await metrics.render();
     expect(contentType).toContain('text/plain');
     expect(body).toContain('offhook_calls_total{carrier="twilio",outcome="bot-hangup"} 1');
     expect(body).toContain('offhook_turn_latency_seconds_sum{stage="endpointing"} 0.64');

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextShedding, roomFor } from '../../../../src/call/admission/admission.ts';
-import { LoadWatch } from '../../../../src/call/admission/load-watch.ts';
+import { LoadWatch, nextShedding, roomFor } from '../../../../src/call/admission/admission.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 

@@ -12,7 +12,7 @@ interface Message {
 function frameDates(messages: readonly Message[]): number[] {
   const dates: number[] = [];
   const detector = { process: () => ({ voiced: false, speechLike: 0 }), close: () => undefined };
-  const ear = new InboundAudio(detector, undefined, new EchoGuard(), (event) => {
+  const ear = new InboundAudio(detector, new EchoGuard(), (event) => {
     if (event.type === 'frame') dates.push(event.frame.atMs);
   });
   const recogniser = { send: () => undefined };
@@ -49,7 +49,7 @@ describe('the frames of messages of another length', () => {
 it('takes the end of a text that is longer than anybody speaks', () => {
   const texts: string[] = [];
   const detector = { process: () => ({ voiced: false, speechLike: 0 }), close: () => undefined };
-  const ear = new InboundAudio(detector, undefined, new EchoGuard(), (event) => {
+  const ear = new InboundAudio(detector, new EchoGuard(), (event) => {
     if (event.type === 'partial' || event.type === 'final') texts.push(event.text);
   });
   const text = `${'blah '.repeat(800_000)}at ten`;

@@ -26,7 +26,6 @@ it.each([
 it('has the recogniser hear silence for what was lost', () => {
   const ear = new InboundAudio(
     { process: () => ({ voiced: false, speechLike: 0 }), close: () => undefined },
-    undefined,
     new EchoGuard(),
     () => undefined,
   );
@@ -50,11 +49,9 @@ function listen(rateHz: number) {
   const sound: number[] = [];
   const ear = new InboundAudio(
     { process: (frame) => ({ voiced: frame.some((sample) => sample !== 0), speechLike: 0 }), close: () => undefined },
-    undefined,
     new EchoGuard(),
     (event) => event.type === 'frame' && dates.push(event.frame.atMs),
-    (pcm) => void sound.push(...pcm),
-    rateHz,
+    { watch: (pcm) => void sound.push(...pcm), rateHz },
   );
   const recogniser = { send: (pcm: Int16Array) => void recognised.push(...pcm) };
   return {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SlotLender } from '../../../../src/speech/client/slot-lease.ts';
 import { type Slot, Slots } from '../../../../src/speech/client/slots.ts';
-import { MemoryHub } from '../../../../src/hosts/shared-state/memory.ts';
+import { MemoryHub } from '../../../support/memory-hub.ts';
 import type { SharedState } from '../../../../src/hosts/shared-state/port.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { thorough } from '../../../support/thorough.ts';

@@ -66,12 +66,12 @@ function echoedCall(): { events: TurnEvent[]; ear: InboundAudio; nowMs: number }
   const carrier = new EchoingCarrier();
   const echo = new EchoGuard();
   const events: TurnEvent[] = [];
-  const line = new OutboundAudio(carrier, DEFAULT_LEAD, undefined, echo, undefined, () => undefined);
+  const line = new OutboundAudio(carrier, DEFAULT_LEAD, echo);
   const detector = {
     process: (frame: Int16Array) => ({ voiced: rmsLevelDb(frame) > -50, speechLike: 1 }),
     close: () => undefined,
   };
-  const ear = new InboundAudio(detector, undefined, echo, (event) => events.push(event));
+  const ear = new InboundAudio(detector, echo, (event) => events.push(event));
   const recogniser = { send: () => undefined };
   let nowMs = 1_000;
   line.begin({ unitId: 'u1', turnIndex: 0, text: TEXT });

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { devSecretsPath, ensureDevSecret, readDevSecret } from '../../../src/config/dev-secrets.ts';
+import { devSecretsPath, ensureDevSecret, readDevSecret } from '../../../src/config/own-secrets.ts';
 
 const folder = (): string => join(mkdtempSync(join(tmpdir(), 'offhook-dev-')), 'data');
 const of = (dataDir: string, carrier = 'twilio'): string => ensureDevSecret(dataDir, carrier, 'authToken').reveal();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MarkPatience } from '../../../../src/call/outbound/mark-patience.ts';
+import { MarkPatience } from '../../../../src/call/outbound/sent-marks.ts';
 
 describe('waiting for marks', () => {
   it('takes a second and a half, and less once one was lost', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CutOff, cutOffBy } from '../../../src/hosts/cut-off.ts';
+import { CutOff, cutOffBy } from '../../../src/hosts/peers.ts';
 import { PeerError } from '../../../src/hosts/errors.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import * as ws from 'ws';
 import { describe, expect, it } from 'vitest';
-import { WholeMessages } from '../../../../src/kernel/websocket/whole-messages.ts';
+import { WholeMessages } from '../../../../src/kernel/websocket/lent-reads.ts';
 
 // Of `ws`, without a type of their own.
 const { Receiver, Sender } = ws as unknown as {
