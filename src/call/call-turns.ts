@@ -5,16 +5,20 @@ import type { CallServices, CallTiming } from './services.ts';
 import { TurnLoop } from './turn/turn.ts';
 import type { TurnEffect } from './turn/turn-state.ts';
 
+/** Quiet after which the model is asked: a pause that is not within a word, with time left for the answer. */
+const ASK_MODEL_MS = 180;
+
 /** The turn loop of a call, from its beginning or from where a dead process left it. */
 export function callTurns(
   identity: CallIdentity,
-  { machine, clock }: Pick<CallServices, 'machine' | 'clock'>,
+  { machine, clock, endOfTurn }: Pick<CallServices, 'machine' | 'clock' | 'endOfTurn'>,
   timing: CallTiming,
   carryOut: (effect: TurnEffect) => void,
 ): TurnLoop {
   const { bot, resumed } = identity;
   const settings = machine.settingsOf(bot);
   const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
-  const ours = { stalledMs: timing.stalledMs, farewell, optOut: optOutSettings(identity) };
+  const endpointing = { ...settings.endpointing, askModelMs: endOfTurn && ASK_MODEL_MS };
+  const ours = { endpointing, stalledMs: timing.stalledMs, farewell, optOut: optOutSettings(identity) };
   return new TurnLoop(machine, { ...settings, ...ours }, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
 }

@@ -167,8 +167,8 @@ export const botSettings = z
      * requests. Only for dialogs that do nothing that cannot be undone.
      */
     askEarly: z.boolean().default(false),
-    /** Silence that ends the caller's turn. */
-    endpointingMs: wait(200, 5000, 640),
+    /** Silence that ends a turn of which nothing else is known; words, pauses and a model lengthen or shorten it. */
+    endpointingMs: wait(200, 5000, 600),
     /** Soft background sound under the bot's words and between them; none where absent. */
     ambience: z
       .strictObject({

@@ -230,6 +230,9 @@ export const settingsSchema = z.object({
       24 * hour,
       minute,
       'Time live calls may continue after a stop signal, before they hear the goodbye; new calls are refused',
+    endOfTurnModel: z.string().min(1).optional().register(settingFacts, {
+      description: 'The .onnx file of a model that hears when callers have finished (docs/turn-taking.md); none when absent',
+    }),
     ),
     keepFixtures: z.string().min(1).optional().register(settingFacts, {
       description:

@@ -85,6 +85,8 @@ export interface BusinessEvents {
   neuralDetectorRequested(event: { taken: boolean }): void;
   /** Frames of one call sent to the neural voice detector, reported once with their counts. */
   neuralFramesJudged(event: { judged: number; late: number }): void;
+  /** The end-of-turn model was asked about a pause, and answered or was not free. */
+  endOfTurnAsked(event: { answered: boolean }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
   /** A fallback serves the caller of a bot whose server is down; `to`: another bot. */
   failedOver(event: { callId: string; turn: number; bot: string; step: string; to?: string }): void;
@@ -192,6 +194,7 @@ export function createEvents(
       metrics.neuralFrames('judged', judged);
       metrics.neuralFrames('late', late);
     },
+    endOfTurnAsked: ({ answered }) => metrics.endOfTurn(answered ? 'answered' : 'busy'),
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
     failedOver(event) {
       metrics.failedOver(event.bot, event.step);

@@ -70,6 +70,7 @@ export interface Metrics {
   /** `late`: frames that the neural voice detector could not judge in time. */
   neuralFrames(result: 'judged' | 'late', count: number): void;
   neuralCall(outcome: 'taken' | 'refused'): void;
+  endOfTurn(outcome: 'answered' | 'busy'): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
   webhookRefused(carrier: string, reason: string): void;
   /** Requests came through a proxy that `http.trustedProxies` does not have. @param address a private one */
@@ -287,6 +288,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const neuralCalls = counter('neural_calls_total', 'Calls that requested the neural voice detector: taken or refused', [
     'outcome',
   ]);
+  const endOfTurns = counter('end_of_turn_total', 'Pauses told to the end-of-turn model: answered, or busy', ['outcome']);
   const outboundAnswered = counter('outbound_answered_total', 'Answered outbound calls, by who or what answered', ['by']);
   const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
@@ -328,6 +330,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     failedOver: (bot, step) => failOvers.inc({ bot, step }),
     neuralFrames: (result, count) => neuralFrames.inc({ result }, count),
     neuralCall: (outcome) => neuralCalls.inc({ outcome }),
+    endOfTurn: (outcome) => endOfTurns.inc({ outcome }),
     jobFinished(job, outcome, durationMs) {
       jobs.inc({ job, outcome });
       jobDurations.observe({ job }, durationMs / 1000);

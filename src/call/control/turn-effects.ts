@@ -71,6 +71,8 @@ export class TurnEffects {
         return;
       case 'ask-early':
         return dialog.askEarly(secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
+      case 'ask-model':
+        return media.turnSound?.ask(effect);
       case 'ask':
         callLog.turnOver(conversation.current, media.outbound);
         return this.#ask(secret.hide(effect.input, expected), expected, media);

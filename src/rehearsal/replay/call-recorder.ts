@@ -12,6 +12,7 @@ import { DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
 import type { FixturePlace } from './fixture-file.ts';
 import { FixtureDraft } from './fixture-draft.ts';
+import { recordEndOfTurn } from './end-of-turn.ts';
 import { measuresOf } from './measures.ts';
 import { recordAnswer } from './recorded-answer.ts';
 import { keptFormat, RecordedAttachment, recordControl } from './recorded-carrier.ts';
@@ -104,6 +105,7 @@ export class CallRecorder {
       ...services,
       clock: this.#clock(services.clock),
       ticker: decisions.watchTicker({ add: (listener) => this.#tick(services.ticker, listener) }),
+      endOfTurn: recordEndOfTurn(services.endOfTurn, gate, draft),
       recogniser: recordRecogniser(services.recogniser, gate, draft),
       synthesizer: recordSynthesizer(services.synthesizer, gate, draft, decisions),
       sounds: recordSounds(services.sounds, gate, draft, decisions),
