@@ -159,6 +159,8 @@ export const botSettings = z
     speech: botSpeech,
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),
+    /** How words are spoken where a voice reads them wrongly; a word in lower case stands for any case. The settings' words apply beside them. */
+    pronounce: z.record(z.string().min(1).max(100), z.string().min(1).max(200)).default({}),
     dialog: dialogSettings,
     /** What callers say, in the bot's language, beside what its flow says: the built-in recogniser learns it. */
     hints: z.array(z.string().min(1).max(100)).max(200).default([]),
