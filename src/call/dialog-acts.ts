@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import type { CallLanguage } from './control/call-language.ts';
 import type { CarrierControl } from './control/carrier-control.ts';
 import type { DialogActs } from './control/dialog-driver.ts';
 import type { RecogniserHandover } from './inbound/recogniser-handover.ts';
@@ -17,6 +18,7 @@ interface ActParts {
   readonly callLog: CallLog;
   readonly media: () => Media | undefined;
   readonly listening: () => RecogniserHandover;
+  readonly language: CallLanguage;
   readonly carrier: () => CarrierControl;
   readonly warm: () => WarmTransfers;
   readonly apologise: (reason: string) => void;
@@ -30,6 +32,7 @@ export function dialogActs({
   callLog,
   media,
   listening,
+  language,
   carrier,
   warm,
   apologise,
@@ -37,10 +40,7 @@ export function dialogActs({
   return {
     expect: (expectation) => turns.feed({ type: 'expect', atMs: clock.nowMs(), expectation }),
     needNotAnswer: () => turns.feed({ type: 'answer-optional' }),
-    changeLanguage: (language, voice) => {
-      media()?.voice.switchTo(language, voice);
-      listening().open(language);
-    },
+    changeLanguage: (code, voice) => language.change(code, voice),
     keepRecording: (on) => media()?.recording?.consent(on, clock.nowMs()),
     hangUpAfterThis: (reason) => {
       warm().cancel();

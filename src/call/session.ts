@@ -5,6 +5,7 @@ import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallLog } from './log/call-log.ts';
 import { AnswerWatch } from './answering/answer-watch.ts';
+import { CallLanguage } from './control/call-language.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
@@ -13,7 +14,7 @@ import { callTurns } from './call-turns.ts';
 import { dialogActs } from './dialog-acts.ts';
 import { ReplyProgress } from './control/reply-progress.ts';
 import { TurnEffects } from './control/turn-effects.ts';
-import { RecogniserHandover } from './inbound/recogniser-handover.ts';
+import { NO_RECOGNISER, RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { goOn } from './resume/go-on.ts';
@@ -26,9 +27,6 @@ import { VoiceTakeOver } from './transfer/voice-take-over.ts';
 import { WarmTransfers } from './transfer/warm-transfers.ts';
 import type { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnEvent, type TurnState } from './turn/turn-state.ts';
-
-/** Discards the caller's audio while only the agent hears it. */
-const NOBODY = { send: () => undefined };
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -47,6 +45,7 @@ export class CallSession implements LiveSession {
   #attachment: Attachment | undefined;
   #media: Media | undefined;
   readonly #listening: RecogniserHandover;
+  readonly #language: CallLanguage;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   readonly #effects: TurnEffects;
@@ -77,8 +76,8 @@ export class CallSession implements LiveSession {
       forgetKeys: () => this.#carrier.forgetKeys(),
       hangUp: (reason: string) => this.hangUp(reason),
     };
-    const listen = (on: boolean): void =>
-      on ? this.#listening.open(this.#media?.voice.language ?? identity.bot.language) : this.#listening.close();
+    this.#language = new CallLanguage(identity, services.recogniser, call.media, () => this.#listening);
+    const listen = (on: boolean): void => (on ? this.#language.listen() : this.#listening.close());
     const acts = dialogActs({
       identity,
       clock: services.clock,
@@ -86,6 +85,7 @@ export class CallSession implements LiveSession {
       callLog: this.#callLog,
       media: call.media,
       listening: () => this.#listening,
+      language: this.#language,
       carrier: () => this.#carrier,
       warm: () => this.#warm,
       apologise: (reason) => this.apologise(reason),
@@ -127,6 +127,7 @@ export class CallSession implements LiveSession {
       dialog: this.#dialog,
       carrier: this.#carrier,
       listening: this.#listening,
+      language: this.#language,
       secret: this.#secret,
       supervision: this.#supervision,
       consult: (to) => this.#warm.start(to),
@@ -147,9 +148,7 @@ export class CallSession implements LiveSession {
     });
     // A resumed call keeps the crashed process's finding of who answered.
     const outbound = identity.resumed === undefined ? identity.outbound : undefined;
-    const press = (keys: string): void => {
-      if (this.#media !== undefined) this.#carrier.pressNow(keys, this.#attachment, this.#media.outbound);
-    };
+    const press = (keys: string): unknown => this.#media && this.#carrier.pressNow(keys, this.#attachment, this.#media.outbound);
     const isTaken = (): boolean => this.takeOver.by !== undefined;
     this.#answer = outbound && new AnswerWatch(identity, outbound, services, this.#callLog, { ...call, press, isTaken });
     this.#parts = { callLog: this.#callLog, turns: this.#turns, dialog: this.#dialog, warm: this.#warm };
@@ -263,8 +262,8 @@ export class CallSession implements LiveSession {
       unitStarted: (...unit) => this.#media && this.#progress.unitStarted(this.#media, ...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
-    const { resumed, bot } = this.identity;
-    this.#listening.open(resumed?.state.language ?? bot.language, attachment.rateHz);
+    const { resumed } = this.identity;
+    this.#language.listen(attachment.rateHz);
     this.#callLog.started();
     if (resumed !== undefined) goOn(resumed, this.#media, this.#parts, this.#services.clock);
     else if (this.#answer === undefined) this.#turns.feed({ type: 'call-started', atMs: nowMs });
@@ -278,6 +277,7 @@ export class CallSession implements LiveSession {
   #onRecognition(event: RecognitionEvent): void {
     if (this.#over) return;
     this.#callLog.recogniser(event);
+    this.#language.hear(event);
     if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
     else this.#media?.inbound.words(event, this.#services.clock.nowMs());
   }
@@ -292,7 +292,7 @@ export class CallSession implements LiveSession {
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
-        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NOBODY : this.#listening);
+        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#listening);
         this.#warm.hear(event.pcm);
         return;
       }
@@ -394,7 +394,6 @@ export class CallSession implements LiveSession {
   }
 
   #record(reason: string): CallRecord {
-    const language = this.#media?.voice.language ?? this.identity.bot.language;
-    return this.#callLog.record(reason, language, this.#media?.outbound, this.#media?.recording);
+    return this.#callLog.record(reason, this.#language.current, this.#media?.outbound, this.#media?.recording);
   }
 }

@@ -6,6 +6,7 @@ import type { Media } from '../media.ts';
 import type { TurnLoop } from '../turn/turn.ts';
 import type { TimerName, TurnEffect } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
+import type { CallLanguage } from './call-language.ts';
 import type { CarrierControl } from './carrier-control.ts';
 import type { DialogDriver } from './dialog-driver.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
@@ -22,6 +23,7 @@ export interface EffectParts {
   readonly dialog: DialogDriver;
   readonly carrier: CarrierControl;
   readonly listening: RecogniserHandover;
+  readonly language: CallLanguage;
   readonly secret: SecretInput;
   readonly supervision: Supervision;
   /** Transfers the caller by the carrier. */
@@ -69,10 +71,10 @@ export class TurnEffects {
         callLog.voicemails.finished();
         callLog.committed(effect);
         return;
-      case 'ask-early':
-        return dialog.askEarly(secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
       case 'ask-model':
         return media.turnSound?.ask(effect);
+      case 'ask-early':
+        return dialog.askEarly(secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
       case 'ask':
         callLog.turnOver(conversation.current, media.outbound);
         return this.#ask(secret.hide(effect.input, expected), expected, media);
@@ -156,6 +158,7 @@ export class TurnEffects {
     // Drops actions that an earlier attempt at this turn, or the last answer, meant to do after its words.
     this.#parts.carrier.forgetKeys();
     this.#parts.callLog.voicemails.end(media.recording, turn);
+    if (input.kind === 'spoken') this.#parts.language.turn(input.text);
     this.#parts.dialog.ask(input, turn, expected, media);
   }
 }
