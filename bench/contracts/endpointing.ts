@@ -1,11 +1,12 @@
 // When a dictated answer would have been taken for ended: a clock in steps of 20 ms, and a recogniser that is always right.
-import { contractSilenceMs, readAnswer } from '../../src/language/index.ts';
+import { ANSWER_READER, type ExpectedAnswer } from '../../src/call/control/answer-reader.ts';
+import { endOfTurn, waitMs } from '../../src/call/turn/end-of-turn.ts';
+import { DEFAULT_ENDPOINTING } from '../../src/call/turn/turn-settings.ts';
 import type { Dictated, Draw, Group, SpokenLanguage } from './dictation.ts';
 
 const TICK_MS = 20;
 /** A word is known this long after it was said. */
 export const RECOGNISED_MS = 250;
-const BASE_MS = 640;
 const PAUSE_MS = [200, 900] as const;
 /** Share of pauses in which somebody looks something up, and how long these are. */
 const THINKING_SHARE = 0.08;
@@ -52,20 +53,24 @@ export function speak(draw: Draw, groups: readonly Group[]): Utterance {
 }
 
 export function endByContract(dictated: Dictated, { words, voiced, endMs }: Utterance, language: SpokenLanguage): Ending {
-  const context = { language, today: TODAY } as const;
+  const { endOfTurn: rules, endpointingMs } = DEFAULT_ENDPOINTING;
+  const expected: ExpectedAnswer = { contract: dictated.contract, context: { language, today: TODAY } };
   let known = -1;
-  let enoughMs = BASE_MS;
+  let changedMs = 0;
+  let progress = ANSWER_READER.progress(expected, '', '');
   for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
     const last = voiced.findLast(([startMs]) => startMs <= nowMs)!;
     const silentMs = nowMs - Math.min(nowMs, last[1]);
     if (silentMs === 0) continue;
     const heard = words.filter((word) => word.endMs + RECOGNISED_MS <= nowMs);
+    const text = heard.map((word) => word.text).join(' ');
     if (heard.length !== known) {
       known = heard.length;
-      const reading = readAnswer(dictated.contract, context, heard.map(({ text }) => text).join(' '));
-      enoughMs = contractSilenceMs(reading, BASE_MS);
+      changedMs = nowMs;
+      progress = ANSWER_READER.progress(expected, text, '');
     }
-    if (silentMs < enoughMs) continue;
+    const likelihood = endOfTurn(rules, { silentMs, text, stillMs: nowMs - changedMs, pauses: [], progress, heard: undefined });
+    if (silentMs < waitMs(rules, likelihood, endpointingMs)) continue;
     const cutOff = nowMs < endMs;
     return { cutOff, afterSpeechMs: cutOff ? undefined : nowMs - endMs };
   }

@@ -66,9 +66,10 @@ export class CallLine {
     this.turns.feed(event);
   }
 
-  /** Spoken now: the bot's, until its dialog changes it. */
+  /** Spoken now: the bot's, or that of the resumed call, until the caller or the dialog changes it. */
   get language(): string {
-    return this.media?.voice.language ?? this.identity.bot.language;
+    const { resumed, bot } = this.identity;
+    return this.media?.voice.language ?? resumed?.state.language ?? bot.language;
   }
 
   hangUp(reason: string): void {

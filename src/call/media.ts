@@ -3,6 +3,7 @@ import type { Attachment } from '../carriers/port.ts';
 import type { LineRates } from './resampled-attachment.ts';
 import { soundName } from '../dialog/port.ts';
 import { BotVoice, type VoiceServices } from './outbound/bot-voice.ts';
+import { type EndOfTurnListener, TurnSound } from './inbound/end-of-turn/turn-sound.ts';
 import { InboundAudio } from './inbound/inbound-audio.ts';
 import { EchoGuard } from './inbound/echo/echo-guard.ts';
 import { OutboundAudio } from './outbound/outbound-audio.ts';
@@ -23,6 +24,8 @@ import type { TurnEvent } from './turn/turn-state.ts';
 /** Services for the audio of a call. */
 export interface MediaServices extends DetectorParts, VoiceServices {
   readonly logger: Logger;
+  /** A model that hears when callers have finished; undefined without one. */
+  readonly endOfTurn?: EndOfTurnListener | undefined;
   readonly ticker: Pick<Ticker, 'add'>;
   /** The bot's background sound, looped; undefined for none. @param rateHz of its samples */
   readonly ambienceOf: (bot: Bot, rateHz: number) => Int16Array | undefined;
@@ -37,6 +40,8 @@ export interface MediaServices extends DetectorParts, VoiceServices {
 export interface Media {
   readonly outbound: OutboundAudio;
   readonly inbound: InboundAudio;
+  /** Undefined without an end-of-turn model. */
+  readonly turnSound: TurnSound | undefined;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
   /** The sound of the call, for the recording and for listeners. */
@@ -77,10 +82,12 @@ export function openMedia(
     ambience: ambienceOf(bot, sentRateHz),
     onStarted: (...unit) => listener.unitStarted(...unit),
   });
+  const turnSound = services.endOfTurn && new TurnSound(services.endOfTurn, (event) => listener.feed(event));
   const inbound = new InboundAudio(detectorOf(bot, services), echo, (event) => listener.feed(event), {
     sound,
     watch(pcm, frame) {
       voicemails.frame(frame.voiced);
+      turnSound?.hear(pcm, frame.atMs);
       listener.frame(pcm, frame);
     },
     rateHz,
@@ -96,7 +103,7 @@ export function openMedia(
     voice.abort();
     inbound.close();
   };
-  return { outbound, inbound, voice, recording, sound, stop, startedMs: clock.nowMs(), rates };
+  return { outbound, inbound, turnSound, voice, recording, sound, stop, startedMs: clock.nowMs(), rates };
 }
 
 /** @param aheadMs most time between sending the bot's audio and its playout. @returns undefined where the call is not recorded */

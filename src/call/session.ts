@@ -4,6 +4,7 @@ import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { AnswerWatch } from './answering/answer-watch.ts';
 import { type CallEvent, CallLine } from './call-line.ts';
+import { CallLanguage } from './control/call-language.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import { DialogDriver } from './control/dialog-driver.ts';
 import { optOutSettings } from './control/refusals.ts';
@@ -11,7 +12,7 @@ import { ReplyProgress } from './control/reply-progress.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { TurnEffects } from './control/turn-effects.ts';
-import { RecogniserHandover } from './inbound/recogniser-handover.ts';
+import { NO_RECOGNISER, RecogniserHandover } from './inbound/recogniser-handover.ts';
 import type { LiveSession, LiveStanding } from './live-session.ts';
 import { CallLog } from './log/call-log.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
@@ -27,8 +28,8 @@ import { provisionalText } from './turn/transcript.ts';
 import { TurnLoop } from './turn/turn.ts';
 import { isLeaving, type TurnEffect, type TurnState } from './turn/turn-state.ts';
 
-/** Discards the caller's audio while only the agent hears it. */
-const NO_RECOGNISER = { send: () => undefined };
+/** Quiet after which the end-of-turn model is asked: a pause that is not within a word, with time left for the answer. */
+const ASK_MODEL_MS = 180;
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -41,6 +42,7 @@ export class CallSession implements LiveSession {
   readonly #timing: CallTiming;
   readonly #line: CallLine;
   readonly #listening: RecogniserHandover;
+  readonly #language: CallLanguage;
   readonly #carrier: CarrierControl;
   readonly #warm: WarmTransfers;
   readonly #dialog: DialogDriver;
@@ -67,19 +69,22 @@ export class CallSession implements LiveSession {
     });
     const line = new CallLine({ ...services, identity, log, turns, emit: (event) => this.#happened(event) });
     const listening = new RecogniserHandover(services, (event) => line.guarded(() => this.#onRecognition(event)));
+    const language = new CallLanguage(line, services.recogniser, listening);
     const carrier = new CarrierControl(line, services);
-    const transfers = new WarmTransfers(line, services, listening);
-    const dialog = new DialogDriver(line, services, { listening, carrier, transfers });
-    this.takeOver = new VoiceTakeOver(line, { listening, carrier, transfers, dialog });
+    const transfers = new WarmTransfers(line, services, language);
+    const dialog = new DialogDriver(line, services, { listening, language, carrier, transfers });
+    this.takeOver = new VoiceTakeOver(line, { language, carrier, transfers, dialog });
     const supervision = new Supervision(line, services, { carrier, dialog, takeOver: this.takeOver });
     // A resumed call keeps the crashed process's finding of who answered.
     const outbound = identity.resumed === undefined ? identity.outbound : undefined;
     this.#answer = outbound && new AnswerWatch(line, outbound, services, { carrier, takeOver: this.takeOver });
     this.#progress = new ReplyProgress(line, carrier, this.#answer);
-    this.#effects = new TurnEffects(line, services, { dialog, carrier, transfers, listening, secret, supervision });
+    const parts = { dialog, carrier, transfers, listening, language, secret, supervision };
+    this.#effects = new TurnEffects(line, services, parts);
     this.#watch = new StateWatch(line, services, { dialog, transfers });
     this.#line = line;
     this.#listening = listening;
+    this.#language = language;
     this.#carrier = carrier;
     this.#warm = transfers;
     this.#dialog = dialog;
@@ -217,8 +222,8 @@ export class CallSession implements LiveSession {
       unitStarted: (...unit) => this.#line.media && this.#progress.unitStarted(this.#line.media, ...unit),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
-    const { resumed, bot } = this.identity;
-    this.#listening.open(resumed?.state.language ?? bot.language, attachment.rateHz);
+    const { resumed } = this.identity;
+    this.#language.listen(attachment.rateHz);
     this.#line.log.started();
     if (resumed !== undefined) this.#watch.goOn(resumed, this.#line.media);
     else if (this.#answer === undefined) this.#line.feed({ type: 'call-started', atMs: nowMs });
@@ -232,6 +237,7 @@ export class CallSession implements LiveSession {
   #onRecognition(event: RecognitionEvent): void {
     if (this.#over) return;
     this.#line.log.recogniser(event);
+    this.#language.hear(event);
     if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
     else this.#line.media?.inbound.words(event, this.#services.clock.nowMs());
   }
@@ -359,13 +365,14 @@ export class CallSession implements LiveSession {
 /** The turn loop of a call, from its beginning or from where a dead process left it. */
 function turnLoop(
   identity: CallIdentity,
-  { machine, clock }: Pick<CallServices, 'machine' | 'clock'>,
+  { machine, clock, endOfTurn }: Pick<CallServices, 'machine' | 'clock' | 'endOfTurn'>,
   { stalledMs, hangupAfterMarkMs }: CallTiming,
   carryOut: (effect: TurnEffect) => void,
 ): TurnLoop {
   const { bot, resumed } = identity;
   const settings = machine.settingsOf(bot);
   const farewell = { ...settings.farewell, hangupAfterMarkMs };
-  const ours = { ...settings, stalledMs, farewell, optOut: optOutSettings(identity) };
-  return new TurnLoop(machine, ours, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
+  const endpointing = { ...settings.endpointing, askModelMs: endOfTurn && ASK_MODEL_MS };
+  const ours = { endpointing, stalledMs, farewell, optOut: optOutSettings(identity) };
+  return new TurnLoop(machine, { ...settings, ...ours }, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
 }

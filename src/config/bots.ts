@@ -153,10 +153,14 @@ export const botSettings = z
     /** Answers every number that no other bot names; one bot of a tenant at most. */
     default: z.boolean().default(false),
     language: language.default('en'),
+    /** Languages of callers, the bot's among them: the first turn decides which one is spoken from then on, and a caller may ask for another. */
+    languages: z.array(language).max(8).default([]),
     /** Decides what day it is for a caller who says `tomorrow`. */
     timeZone: z.string().default('UTC').refine(isTimeZone, 'a time zone such as Asia/Kolkata'),
     voice: z.string().min(1).max(200),
     speech: botSpeech,
+    /** How words are spoken where a voice reads them wrongly; a word in lower case stands for any case. The settings' words apply beside them. */
+    pronounce: z.record(z.string().min(1).max(100), z.string().min(1).max(200)).default({}),
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),
     dialog: dialogSettings,
@@ -167,8 +171,8 @@ export const botSettings = z
      * requests. Only for dialogs that do nothing that cannot be undone.
      */
     askEarly: z.boolean().default(false),
-    /** Silence that ends the caller's turn. */
-    endpointingMs: wait(200, 5000, 640),
+    /** Silence that ends a turn of which nothing else is known; words, pauses and a model lengthen or shorten it. */
+    endpointingMs: wait(200, 5000, 600),
     /** Soft background sound under the bot's words and between them; none where absent. */
     ambience: z
       .strictObject({
@@ -273,6 +277,14 @@ export const botSettings = z
   })
   .superRefine((bot, context) => {
     const { dialog } = bot;
+    if (bot.languages.length > 0 && (bot.languages.length < 2 || !bot.languages.includes(bot.language))) {
+      const message = `needs the bot's own language (${bot.language}) and at least one more`;
+      context.addIssue({ code: 'custom', path: ['languages'], message });
+    }
+    if (bot.languages.length > 0 && bot.askEarly) {
+      const message = 'cannot be found by a bot that is asked early: its first answer would be in the wrong one';
+      context.addIssue({ code: 'custom', path: ['languages'], message });
+    }
     const acts =
       dialog.kind === 'relay' || (dialog.kind === 'llm' && (dialog.tools.length > 0 || dialog.toolsFile !== undefined));
     if (bot.askEarly && acts) {

@@ -146,6 +146,13 @@ export const settingsSchema = z.object({
       'platform',
       'Who speaks to callers where their bot does not say: platform or a vendor; behind a comma another one that stands by',
     ),
+    pronounce: z
+      .string()
+      .regex(/^[^=,]+=[^=,]+(?:,[^=,]+=[^=,]+)*$/u, 'WORD=SPOKEN, several separated by commas')
+      .optional()
+      .register(settingFacts, {
+        description: 'How words are spoken by all bots, for example Offhook=off-hook, Rs=rupees; a bot may have its own',
+      }),
     authUrl: address('Token service of the speech platform', 'OFFHOOK_AUTH_URL'),
     asrUrl: address('Recognition service', 'OFFHOOK_ASR_URL'),
     asrAltUrl: address('Recognition service, Variant B', 'OFFHOOK_ASR_ALT_URL'),
@@ -248,6 +255,9 @@ export const settingsSchema = z.object({
     leadMaxMs: millis(40, 10_000, 500, 'Upper limit for audio queued at the carrier'),
     messageMs: millis(20, 1000, 100, 'Length of one outbound audio message'),
     markEveryMs: millis(100, 5000, 450, 'Audio between two playout marks'),
+    endOfTurnModel: z.string().min(1).optional().register(settingFacts, {
+      description: 'The .onnx file of a model that hears when callers have finished (docs/turn-taking.md); none when absent',
+    }),
     hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last playout mark and hanging up'),
     reattachMs: millis(0, 10 * minute, 10_000, 'Time a call waits for a new media socket before it ends'),
     drainMs: millis(

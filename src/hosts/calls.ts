@@ -9,6 +9,7 @@ import { FollowedNews } from '../call/log/followed-news.ts';
 import { LiveNews } from '../call/log/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from '../call/admission/admission.ts';
 import { recordingPathOf } from '../call/media.ts';
+import { EndOfTurnThread } from '../call/inbound/end-of-turn/end-of-turn-thread.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../rehearsal/replay/fixture-keeping.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
@@ -114,7 +115,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     liveNews.tell(item);
     followed.tell(item);
   };
-  const { services, kept, recordingFiles, vault } = await openServices(options, { bots, news });
+  const { services, kept, recordingFiles, vault, endOfTurn } = await openServices(options, { bots, news });
   const fixtures = fixturesOf(options);
   const { registry, unleased } = openRegistry(options, { bots, services, kept, fixtures, load: () => load });
   const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
@@ -145,6 +146,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       await Promise.all(unleased);
       await journal[Symbol.asyncDispose]();
       await recordingFiles[Symbol.asyncDispose]();
+      await endOfTurn?.[Symbol.asyncDispose]();
       await bots[Symbol.asyncDispose]();
       fixtures.close();
     },
@@ -169,6 +171,8 @@ async function openServices(
   const recordingsFolder = recordingsFolderOf(config);
   const recordingFiles = new RecordingThread(clock);
   const vault = new SecretVault(clock);
+  const path = settings.call.endOfTurnModel;
+  const endOfTurn = path === undefined ? undefined : new EndOfTurnThread({ path, events, logger });
   const formatOf = (botName: string): RecordingFormat => bots.recordingFormatOf(botName) ?? settings.recordings.format;
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const services: SharedServices = {
@@ -184,6 +188,7 @@ async function openServices(
     get speechJudge() {
       return bots.speechJudge;
     },
+    endOfTurn,
     createCutter: () => new SentenceCutter(),
     vault,
     recordingsFolder,
@@ -199,7 +204,7 @@ async function openServices(
     controlOf: (carrier) => carriers.get(carrier)?.control,
     destinationsOf: diallingDestinations(settings, tenants, await DiallingProfiles.load(settings.dialling.folder)),
   };
-  return { services, kept, recordingFiles, vault };
+  return { services, kept, recordingFiles, vault, endOfTurn };
 }
 
 function fixturesOf({ config: { settings }, sealFixtures, clock, logger }: CallsOptions): FixtureKeeping {

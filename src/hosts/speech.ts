@@ -9,6 +9,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import type { CallSpeech, SynthesisRequest, Synthesizer } from '../speech/port.ts';
+import { readPronunciation } from '../speech/pronunciation.ts';
 import { speechDefaults } from '../speech/routing/choice.ts';
 import { PLATFORM } from '../speech/routing/routed-vendor.ts';
 import { SpeechRouter, type SpeechRouterOptions } from '../speech/routing/router.ts';
@@ -48,6 +49,7 @@ export class GatewaySpeech implements AsyncDisposable {
       platform,
       configs: config.vendors,
       defaults: speechDefaults(speech),
+      pronounce: readPronunciation(speech.pronounce ?? ''),
       clock,
       logger,
       phraseFolder: join(dataDir, 'phrases'),

@@ -7,9 +7,8 @@ export { type AnswerContext, type AnswerReading, complete, impossible } from './
 export { isSecure, readAnswer, readParts } from './contract/read-answer.ts';
 export { type ContractInput, type ContractState, type ContractStep, startContract } from './contract/contract-step.ts';
 export { contractStep } from './contract/contract-step.ts';
-export { DEFAULT_PATIENCE, contractSilenceMs } from './contract/endpointing.ts';
 export { contractHints } from './contract/hints.ts';
-export { mostKeys } from './contract/endpointing.ts';
+export { mostKeys } from './contract/most-keys.ts';
 export { sayAnswer } from './contract/say-answer.ts';
 
 // Values in a caller's words: each reader takes tokens and says what it found and where.

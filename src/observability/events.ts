@@ -221,6 +221,8 @@ function speechEvents({ logger, metrics }: EventParts) {
       metrics.neuralFrames('judged', judged);
       metrics.neuralFrames('late', late);
     },
+    /** The end-of-turn model was asked about a pause, and answered or was not free. */
+    endOfTurnAsked: ({ answered }: { answered: boolean }): void => metrics.endOfTurn(answered ? 'answered' : 'busy'),
   };
 }
 

@@ -226,6 +226,7 @@ function speechMetrics({ counter, histogram, watched }: Makers) {
     ['result'],
   );
   const calls = counter('neural_calls_total', 'Calls that requested the neural voice detector: taken or refused', ['outcome']);
+  const pauses = counter('end_of_turn_total', 'Pauses told to the end-of-turn model: answered, or busy', ['outcome']);
   const watchLeased = watched(
     'speech_slots_leased',
     'Of slots that several machines share, those that this machine may use now',
@@ -270,6 +271,7 @@ function speechMetrics({ counter, histogram, watched }: Makers) {
     /** `late`: frames that the neural voice detector could not judge in time. */
     neuralFrames: (result: 'judged' | 'late', count: number): void => frames.inc({ result }, count),
     neuralCall: (outcome: 'taken' | 'refused'): void => calls.inc({ outcome }),
+    endOfTurn: (outcome: 'answered' | 'busy'): void => pauses.inc({ outcome }),
   };
 }
 

@@ -1,12 +1,4 @@
-import {
-  type AnswerContext,
-  type AnswerContract,
-  type AnswerReading,
-  contractSilenceMs,
-  DEFAULT_PATIENCE,
-  isSecure,
-  readAnswer,
-} from '../../language/index.ts';
+import { type AnswerContext, type AnswerContract, type AnswerReading, isSecure, readAnswer } from '../../language/index.ts';
 import type { TurnInput } from '../../dialog/port.ts';
 import type { CallerInput } from '../log/call-record.ts';
 import type { ExpectedValue, ValueReader } from '../turn/value-reader.ts';
@@ -40,16 +32,18 @@ export function inputOf(input: CallerInput, expected: ExpectedValue | undefined,
 
 /** Understands the values that turn-taking waits for. */
 export const ANSWER_READER: ValueReader = {
-  leastSilenceMs: DEFAULT_PATIENCE.wholeMs,
   isSecret: (value) => isSecure(answerOf(value).contract),
   progress(value, words, keys) {
     const reading = readExpected(value, words, keys);
-    if (reading.status === 'incomplete') return 'missing';
-    return reading.status === 'complete' && reading.more === 'no' ? 'whole' : 'given';
-  },
-  silenceMs(value, words, baseMs) {
-    const reading = readExpected(value, words);
-    const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && !reading.begun);
-    return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
+    switch (reading.status) {
+      case 'incomplete':
+        return reading.begun ? 'missing' : 'none';
+      case 'impossible':
+        return 'other';
+      case 'complete':
+      case 'ambiguous':
+        if (reading.more !== 'no') return `${reading.more}-more`;
+        return reading.status === 'complete' ? 'whole' : 'several';
+    }
   },
 };

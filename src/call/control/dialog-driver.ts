@@ -12,6 +12,7 @@ import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { callerFloor } from '../turn/floor.ts';
 import { sameWords } from '../turn/transcript.ts';
+import type { CallLanguage } from './call-language.ts';
 import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
 import type { CallerInput, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
@@ -37,6 +38,7 @@ export interface DialogServices {
 /** What a dialog acts on beyond speaking. */
 interface DialogParts {
   readonly listening: RecogniserHandover;
+  readonly language: CallLanguage;
   readonly carrier: CarrierControl;
   readonly transfers: AgentTransfers;
 }
@@ -318,19 +320,18 @@ export class DialogDriver {
     this.#services.journal(this.#line.record('in-progress'));
   }
 
-  #act(action: Exclude<DialogAction, AudibleAction>, answer: Answer, language: string): void {
-    const { listening, carrier, transfers } = this.#parts;
+  #act(action: Exclude<DialogAction, AudibleAction>, answer: Answer, spoken: string): void {
+    const { language, carrier, transfers } = this.#parts;
     const { media, log, clock } = this.#line;
     switch (action.type) {
       case 'gather':
-        return this.#gather(action, answer, language);
+        return this.#gather(action, answer, spoken);
       case 'listen':
         return this.#line.feed({ type: 'answer-optional' });
       case 'set':
         return log.set(action.variables);
       case 'language':
-        media?.voice.switchTo(action.language, action.voice);
-        return listening.open(action.language);
+        return language.change(action.language, action.voice);
       case 'note':
         return log.memory.note(action.text);
       case 'step':

@@ -8,6 +8,7 @@ import type { Media } from '../media.ts';
 import type { TimerName, TurnEffect } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
+import type { CallLanguage } from './call-language.ts';
 import type { DialogDriver, DialogServices } from './dialog-driver.ts';
 import type { RefusedCalls } from './refusals.ts';
 import type { SecretInput } from './secret-input.ts';
@@ -19,6 +20,7 @@ interface EffectParts {
   readonly carrier: CarrierControl;
   readonly transfers: AgentTransfers;
   readonly listening: RecogniserHandover;
+  readonly language: CallLanguage;
   readonly secret: SecretInput;
   readonly supervision: Supervision;
 }
@@ -62,6 +64,8 @@ export class TurnEffects {
         callLog.voicemails.finished();
         callLog.committed(effect);
         return;
+      case 'ask-model':
+        return media.turnSound?.ask(effect);
       case 'ask-early':
         return dialog.askEarly(secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
       case 'ask':
@@ -153,6 +157,7 @@ export class TurnEffects {
     // Drops actions that an earlier attempt at this turn, or the last answer, meant to do after its words.
     this.#parts.carrier.forgetKeys();
     this.#line.log.voicemails.end(media.recording, turn);
+    if (input.kind === 'spoken') this.#parts.language.turn(input.text);
     this.#parts.dialog.ask(input, turn, expected, media);
   }
 }

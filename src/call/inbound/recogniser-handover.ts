@@ -13,6 +13,9 @@ interface ListeningServices {
   readonly spareRecognition: () => SpareSlot | undefined;
 }
 
+/** Discards the caller's audio while only an agent hears it. */
+export const NO_RECOGNISER = { send: (): void => undefined };
+
 /** A session being opened to replace the running one. */
 interface Successor {
   session: RecognitionSession | undefined;

@@ -1,8 +1,8 @@
 import type { CallLine } from '../call-line.ts';
+import type { CallLanguage } from '../control/call-language.ts';
 import type { CarrierControl } from '../control/carrier-control.ts';
 import type { DialogDriver } from '../control/dialog-driver.ts';
 import { OrderRefusedError, type TakesOver } from '../control/supervision.ts';
-import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
 import { keysSecret } from '../turn/asking.ts';
 import { isLeaving, type TurnState } from '../turn/turn-state.ts';
 import { BridgedLine } from './bridge.ts';
@@ -12,7 +12,7 @@ import type { WarmTransfers } from './warm-transfers.ts';
 const OPERATOR = { rateHz: 16_000 } as const;
 
 interface TakenParts {
-  readonly listening: RecogniserHandover;
+  readonly language: CallLanguage;
   readonly carrier: CarrierControl;
   readonly transfers: WarmTransfers;
   readonly dialog: DialogDriver;
@@ -73,7 +73,7 @@ export class VoiceTakeOver implements TakesOver {
     const nowMs = this.#line.clock.nowMs();
     this.#line.media?.outbound.takeBack();
     this.#line.feed({ type: 'muted', atMs: nowMs, on: false });
-    if (taken.isDeaf) this.#parts.listening.open(this.#line.language);
+    if (taken.isDeaf) this.#parts.language.listen();
     const seconds = Math.round((nowMs - taken.sinceMs) / 1000);
     this.#parts.dialog.advise(
       `An operator talked with the caller for ${seconds} s in your place, and has given the call back to you.`,

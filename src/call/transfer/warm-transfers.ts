@@ -8,7 +8,7 @@ import { partiesOf } from '../../kernel/call-parties.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CallLine } from '../call-line.ts';
 import { type AgentTransfers, transferCheckOf } from '../control/carrier-control.ts';
-import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
+import type { CallLanguage } from '../control/call-language.ts';
 import type { TransferEntry } from '../log/transfer-log.ts';
 import type { LiveTransfer } from '../live-session.ts';
 import { callerFloor } from '../turn/floor.ts';
@@ -51,7 +51,7 @@ interface Running {
 export class WarmTransfers implements AgentTransfers {
   readonly #line: CallLine;
   readonly #services: WarmTransferServices;
-  readonly #listening: RecogniserHandover;
+  readonly #language: CallLanguage;
   #isClosed = false;
   #joining: Promise<void> = Promise.resolve();
   /** The transfer to begin once the dialog's reply was heard. */
@@ -64,11 +64,11 @@ export class WarmTransfers implements AgentTransfers {
   /** When the caller last heard words. */
   #comfortedMs = 0;
 
-  /** @param listening recognises the caller; not needed while they talk to an agent */
-  constructor(line: CallLine, services: WarmTransferServices, listening: RecogniserHandover) {
+  /** @param language whose recogniser is not needed while the caller talks to an agent */
+  constructor(line: CallLine, services: WarmTransferServices, language: CallLanguage) {
     this.#line = line;
     this.#services = services;
-    this.#listening = listening;
+    this.#language = language;
   }
 
   /** The agent being rung, as the dialog sees it. */
@@ -319,7 +319,7 @@ export class WarmTransfers implements AgentTransfers {
     }
     this.hold(false);
     attachment.sendClear();
-    this.#listening.close();
+    this.#language.stopListening();
     running.bridge = this.#bridge(attachment, running.leg.attachment);
     running.state = 'connected';
     running.entry.connected('gateway');
@@ -354,7 +354,7 @@ export class WarmTransfers implements AgentTransfers {
     if (how === 'hung-up' && !isOfJoin) return this.#line.hangUp('transferred');
     running.bridge = undefined;
     running.leg.hangUp();
-    this.#listening.open(this.#line.language);
+    this.#language.listen();
     this.hold(true);
     this.#over(entry, running.to, 'dropped', 'lost');
   }

@@ -1,6 +1,7 @@
 import type { TurnEffect } from './turn-state.ts';
 
 const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
+  'ask-model',
   'unmuted',
   'silence-caller',
   'stalled',

@@ -1,8 +1,9 @@
 import { ask, withCommit, withEarlyAsk } from './asking.ts';
-import { isBackchannel, isHesitation, isSentence, isUnfinished } from './spoken-cues.ts';
-import { NO_WORDS, finalText, provisionalText } from './transcript.ts';
+import { endOfTurn, percentile, waitMs } from './end-of-turn.ts';
+import { isBackchannel, isHesitation } from './spoken-cues.ts';
+import { NO_WORDS, finalText, hasWords, provisionalText } from './transcript.ts';
 import type { EndpointingSettings, InterruptionSettings, TurnSettings } from './turn-settings.ts';
-import { type Expectation, type In, type Step, type TurnState, quietly } from './turn-state.ts';
+import { type In, NO_EFFECTS, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 import { quietMs, withoutBurst } from './voice.ts';
 
 /**
@@ -28,17 +29,37 @@ function afterSpeech(settings: TurnSettings, state: In<'caller-speaking'>, atMs:
     return { state: next.state, effects: [...dropped.effects, ...next.effects] };
   }
   if (wordless && isDoubtful(settings, state, atMs)) return speakOn(state, lastVoicedMs, atMs, nowMs);
-  const { endpointingMs = settings.endpointing.endpointingMs, message } = state.dialog.expectation;
-  const spoken = {
-    startedMs: phase.sinceMs,
-    lastVoicedMs,
-    wordsChangedMs: wordless ? undefined : caller.wordsChangedMs,
-    text: () => provisionalText(caller.words),
-    valueMs: wordless ? undefined : silenceOfValue(settings, state, endpointingMs, atMs - lastVoicedMs),
-    pauses: caller.pauses,
+  const asked = withModelAsked(settings, state, lastVoicedMs, atMs);
+  const reason = commitReason(settings, asked.state, lastVoicedMs, atMs);
+  return reason === undefined ? asked : commit(settings, state, reason, lastVoicedMs, atMs, nowMs);
+}
+
+/** Asks the model how the turn sounded, once in each pause. */
+function withModelAsked(
+  { endpointing: { askModelMs } }: TurnSettings,
+  state: In<'caller-speaking'>,
+  lastVoicedMs: number,
+  atMs: number,
+): Step & { readonly state: In<'caller-speaking'> } {
+  const { caller } = state;
+  const due = askModelMs !== undefined && atMs - lastVoicedMs >= askModelMs && caller.sound?.lastVoicedMs !== lastVoicedMs;
+  if (!due) return { state, effects: NO_EFFECTS };
+  const sound = { lastVoicedMs, likelihood: undefined };
+  return {
+    state: { ...state, caller: { ...caller, sound } },
+    effects: [{ type: 'ask-model', lastVoicedMs, sinceMs: state.phase.sinceMs }],
   };
-  const reason = commitReason(endpointingOf(settings.endpointing, message), endpointingMs, spoken, atMs);
-  return reason === undefined ? quietly(state) : commit(settings, state, reason, lastVoicedMs, atMs, nowMs);
+}
+
+/** The model answered. An answer for an earlier pause counts for nothing. */
+export function modelAnswered<State extends TurnState>(
+  _settings: TurnSettings,
+  state: State,
+  { lastVoicedMs, likelihood }: TurnEvent & { readonly type: 'model-answered' },
+): Step {
+  const { caller } = state;
+  if (caller.sound?.lastVoicedMs !== lastVoicedMs) return quietly(state);
+  return quietly({ ...state, caller: { ...caller, sound: { lastVoicedMs, likelihood } } });
 }
 
 function commit(
@@ -63,64 +84,40 @@ function commit(
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
 }
 
-/** The silence that ends the expected value; undefined while the line is not quiet, or none of it was said. */
-function silenceOfValue(
-  { reader }: TurnSettings,
-  { caller, dialog }: TurnState,
-  baseMs: number,
-  silentMs: number,
-): number | undefined {
-  const { value } = dialog.expectation;
-  if (value === undefined || silentMs < reader.leastSilenceMs) return undefined;
-  return reader.silenceMs(value, provisionalText(caller.words), baseMs);
-}
-
-interface SpokenSoFar {
-  readonly startedMs: number;
-  readonly lastVoicedMs: number;
-  /** When the recognised words last changed; undefined without words. */
-  readonly wordsChangedMs: number | undefined;
-  /** The words so far; called only when needed. */
-  readonly text: () => string;
-  /** The silence that ends the expected value, as far as it was said; undefined where it does not say. */
-  readonly valueMs: number | undefined;
-  /** This caller's pauses within earlier turns and this one, newest last. */
-  readonly pauses: readonly number[];
-}
-
-/** Callers pause to think within a message: neither their words nor their usual pauses show its end. */
-function endpointingOf(settings: EndpointingSettings, message: Expectation['message']): EndpointingSettings {
-  if (message === undefined) return settings;
-  return { ...settings, patienceMs: 0, sentenceShare: 1, maxTurnMs: message.maxMs, stableWordsMs: Number.POSITIVE_INFINITY };
-}
-
-/** Why to commit a turn now; undefined to go on listening. @param endpointingMs silence that ends a plain answer */
+/** Why to commit a turn now; undefined to go on listening. */
 function commitReason(
-  settings: EndpointingSettings,
-  endpointingMs: number,
-  spoken: SpokenSoFar,
-  nowMs: number,
+  settings: TurnSettings,
+  state: In<'caller-speaking'>,
+  lastVoicedMs: number,
+  atMs: number,
 ): 'silence' | 'stable-words' | 'too-long' | undefined {
-  const silentMs = nowMs - spoken.lastVoicedMs + settings.frameEarlyMs;
-  const mayEnd = silentMs >= (spoken.valueMs ?? endpointingMs * settings.sentenceShare);
-  if (mayEnd && (spoken.valueMs !== undefined || silentMs >= silenceThatEnds(settings, endpointingMs, spoken, nowMs)))
-    return 'silence';
-  if (nowMs - spoken.startedMs >= settings.maxTurnMs) return 'too-long';
-  if (spoken.wordsChangedMs !== undefined && nowMs - spoken.wordsChangedMs >= settings.stableWordsMs) return 'stable-words';
-  return undefined;
+  const { maxTurnMs, stableWordsMs } = settings.endpointing;
+  const { message } = state.dialog.expectation;
+  if (isOver(settings, state, lastVoicedMs, atMs)) return 'silence';
+  if (atMs - state.phase.sinceMs >= (message?.maxMs ?? maxTurnMs)) return 'too-long';
+  const { words, wordsChangedMs } = state.caller;
+  if (message !== undefined || wordsChangedMs === undefined || !hasWords(words)) return undefined;
+  return atMs - wordsChangedMs >= stableWordsMs ? 'stable-words' : undefined;
 }
 
-/** Length of silence that ends this turn. */
-function silenceThatEnds(settings: EndpointingSettings, endpointingMs: number, spoken: SpokenSoFar, nowMs: number): number {
-  const { patienceMs, sentenceShare, tellingPauses, pauseMargin, stillMs } = settings;
-  const longest =
-    spoken.pauses.length < tellingPauses ? 0 : (percentile(spoken.pauses, settings.pausePercentile) ?? 0) * pauseMargin;
-  const learned = Math.min(endpointingMs + patienceMs, Math.max(endpointingMs, longest));
-  if (spoken.wordsChangedMs === undefined) return learned;
-  const text = spoken.text();
-  if (isUnfinished(text)) return Math.max(learned, endpointingMs + patienceMs);
-  const still = nowMs - spoken.wordsChangedMs >= stillMs;
-  return still && isSentence(text) && learned === endpointingMs ? endpointingMs * sentenceShare : learned;
+/** Whether the silence is long enough for what is known of the turn. */
+function isOver(settings: TurnSettings, { caller, dialog }: TurnState, lastVoicedMs: number, atMs: number): boolean {
+  const { endOfTurn: rules, endpointingMs: usualMs, frameEarlyMs } = settings.endpointing;
+  const { endpointingMs = usualMs, message, value } = dialog.expectation;
+  const silentMs = atMs - lastVoicedMs + frameEarlyMs;
+  // Callers pause to think within a message: neither their words nor their usual pauses show its end.
+  if (message !== undefined) return silentMs >= endpointingMs;
+  if (silentMs < waitMs(rules, 1, endpointingMs)) return false;
+  const text = provisionalText(caller.words);
+  const likelihood = endOfTurn(rules, {
+    silentMs,
+    text,
+    stillMs: text === '' ? 0 : atMs - (caller.wordsChangedMs ?? atMs),
+    pauses: caller.pauses,
+    progress: value === undefined || text === '' ? undefined : settings.reader.progress(value, text, ''),
+    heard: caller.sound?.lastVoicedMs === lastVoicedMs ? caller.sound.likelihood : undefined,
+  });
+  return silentMs >= waitMs(rules, likelihood, endpointingMs);
 }
 
 /** Most commit-to-final times kept. */
@@ -185,13 +182,6 @@ export function withSettling(state: In<'settling'>, settledMs: number): In<'sett
 export function settleLimitMs(settings: EndpointingSettings, usualMs: number | undefined): number {
   const wanted = usualMs === undefined ? settings.settleCapMs : settings.settleMargin * usualMs;
   return Math.min(settings.settleCapMs, Math.max(settings.settleFloorMs, wanted));
-}
-
-/** A percentile of a short list (nearest rank), or undefined when it is empty. @param share 0 to 1 */
-export function percentile(values: readonly number[], share: number): number | undefined {
-  if (values.length === 0) return undefined;
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
 }
 
 /** Speech that is not a turn: a cough, a "mm-hm", an "um". */

@@ -77,7 +77,8 @@ export function containsPhrase(text: string, phrases: readonly string[]): boolea
 /** Words that never end a complete sentence. */
 const LEADS_ON = new Set(
   [
-    'and or but so because if when that the a an my your his her our their to for from of at on in with by about i we you is are was um uh er erm like well',
+    'and or but so because if when whether which that than the a an my your his her our their its every another to for from of at on in into with by about',
+    "i we you they i'm i'd i'll i've it's that's there's we're we'll you're they're is are was were be been may might must should um uh er erm like well",
     'और या लेकिन मगर पर क्योंकि अगर जब कि तो मेरा मेरी मेरे आपका आपकी मतलब यानी वो वह मैं हम',
   ]
     .join(' ')
@@ -87,11 +88,38 @@ const LEADS_ON = new Set(
 /** Two words are enough to tell "my" from a whole answer such as "that". */
 const LEAST_WORDS = 2;
 
+/** Number words, of which people dictate several in a row. */
+const NUMBERS = new Set(
+  [
+    'zero oh one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+    'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand double triple',
+    'शून्य एक दो तीन चार पाँच पांच छह छः सात आठ नौ दस सौ हज़ार हजार लाख डबल ट्रिपल',
+  ]
+    .join(' ')
+    .split(' ')
+    .map(plainWords),
+);
+/** Characters from the end of a text that hold its last words. */
+const LONGEST_END = 80;
+
 /** Whether the words are incomplete: they end with a comma, or with a word that leads on. */
 export function isUnfinished(text: string): boolean {
   if (/[,،:-]\s*$/u.test(text)) return true;
-  const words = plainWords(text).split(' ');
+  const words = plainWords(text.slice(-LONGEST_END)).split(' ');
   return words.length >= LEAST_WORDS && LEADS_ON.has(words.at(-1) ?? '');
+}
+
+/**
+ * Whether the words end in a number that is being dictated, of a telephone or an address: two number words, or a figure of three digits. More of it may
+ * follow. One number word ends many answers, such as "half past ten".
+ */
+export function endsInNumber(text: string): boolean {
+  const [last = '', before = ''] = plainWords(text.slice(-LONGEST_END)).split(' ').toReversed();
+  return /\d{3}$/u.test(last) || (isNumber(last) && isNumber(before));
+}
+
+function isNumber(word: string): boolean {
+  return /^\d+$/u.test(word) || NUMBERS.has(word);
 }
 
 /** Whether the words end as a sentence does; the recogniser heard it in the voice. */

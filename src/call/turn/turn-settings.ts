@@ -48,25 +48,57 @@ export interface VoiceSettings {
   readonly unclearMs: number;
 }
 
-/** When a caller's turn ends. */
-export interface EndpointingSettings {
-  /** Silence after the last voiced frame that ends the turn. */
-  readonly endpointingMs: number;
-  /** Most extra silence for a caller with long pauses, or within a sentence. */
-  readonly patienceMs: number;
-  /** Share of the silence that is enough after stable words that end as a sentence. */
-  readonly sentenceShare: number;
+/** How long a silence ends a turn that is over with some likelihood. */
+export interface WaitRow {
+  /** The least likelihood of this row. */
+  readonly from: number;
+  /** Share of the bot's silence, and what is added to it. */
+  readonly share: number;
+  readonly extraMs: number;
+}
+
+/** How the witnesses of an end of turn are weighed, and how long is waited then. */
+export interface EndOfTurnSettings {
+  /** The likeliest first; the last one takes what is left. */
+  readonly waits: readonly WaitRow[];
+  /** The shortest wait: a breath, so that a recognition error does not end the turn. */
+  readonly leastMs: number;
+  /** What each finding adds to the log-odds of an end. */
+  readonly evidence: {
+    /** The expected value: a part is missing, it may go on, it may but rarely does, nothing can follow. */
+    readonly missing: number;
+    readonly likelyMore: number;
+    readonly unlikelyMore: number;
+    readonly whole: number;
+    /** Other words: they end within a sentence, in a number, or as a sentence does. */
+    readonly leadsOn: number;
+    readonly number: number;
+    readonly sentence: number;
+    /** The silence is no longer than the caller's pauses usually are. */
+    readonly ownPause: number;
+    /** A model's log-odds times `slope`, plus `offset`, within these bounds. */
+    readonly sound: { readonly slope: number; readonly offset: number; readonly least: number; readonly most: number };
+  };
   /** Time without change after which the words of a sentence are stable. */
   readonly stillMs: number;
-  /** A longer turn is committed although the caller still speaks. */
-  readonly maxTurnMs: number;
-  /** Time without change after which words end the turn although the line is never quiet (noise). */
-  readonly stableWordsMs: number;
   /** Number of pauses from which they characterise the caller, … */
   readonly tellingPauses: number;
   /** … who is then waited for this multiple of this percentile of them (a share). */
   readonly pauseMargin: number;
   readonly pausePercentile: number;
+}
+
+/** When a caller's turn ends. */
+export interface EndpointingSettings {
+  /** Silence after the last voiced frame that ends a turn of which nothing else is known. */
+  readonly endpointingMs: number;
+  readonly endOfTurn: EndOfTurnSettings;
+  /** Quiet after which a model is asked how the turn sounded, once a pause; undefined without a model. */
+  readonly askModelMs: number | undefined;
+  /** A longer turn is committed although the caller still speaks. */
+  readonly maxTurnMs: number;
+  /** Time without change after which words end the turn although the line is never quiet (noise). */
+  readonly stableWordsMs: number;
   /** Tolerance for frame timing when a silence completes: without it half of all turns would wait for another frame, 20 ms. */
   readonly frameEarlyMs: number;
   /** Shortest and longest wait for a final after the commit, before the partial is used. */
@@ -183,16 +215,40 @@ export const DEFAULT_OPT_OUT: OptOutSettings = {
 
 export const DEFAULT_LINE: LineSettings = { lateAfterMs: 60, lateUntilMs: 500 };
 
-export const DEFAULT_ENDPOINTING: EndpointingSettings = {
-  endpointingMs: 640,
-  patienceMs: 600,
-  sentenceShare: 0.75,
+/** Measured on turns of people, with a model and without: `bench/endpointing`. */
+export const DEFAULT_END_OF_TURN: EndOfTurnSettings = {
+  waits: [
+    { from: 0.98, share: 0.3, extraMs: 0 },
+    { from: 0.64, share: 0.7, extraMs: 0 },
+    { from: 0.45, share: 1, extraMs: 0 },
+    { from: 0.15, share: 1, extraMs: 300 },
+    { from: 0.005, share: 1, extraMs: 600 },
+    { from: 0, share: 1, extraMs: 1_200 },
+  ],
+  leastMs: 200,
+  evidence: {
+    missing: -7,
+    likelyMore: -2,
+    unlikelyMore: 1.5,
+    whole: 9,
+    leadsOn: -2,
+    number: -1.5,
+    sentence: 0.3,
+    ownPause: -2,
+    sound: { slope: 0.4, offset: -0.2, least: -3, most: 1.2 },
+  },
   stillMs: 200,
+  tellingPauses: 8,
+  pauseMargin: 1.15,
+  pausePercentile: 0.75,
+};
+
+export const DEFAULT_ENDPOINTING: EndpointingSettings = {
+  endpointingMs: 600,
+  endOfTurn: DEFAULT_END_OF_TURN,
+  askModelMs: undefined,
   maxTurnMs: 30_000,
   stableWordsMs: 2_500,
-  tellingPauses: 3,
-  pauseMargin: 1.15,
-  pausePercentile: 0.9,
   frameEarlyMs: 8,
   settleFloorMs: 400,
   settleCapMs: 1_500,

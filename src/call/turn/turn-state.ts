@@ -29,6 +29,8 @@ export type TurnEvent =
       readonly text: string;
       readonly endOfUtterance: boolean | undefined;
     }
+  /** The model answered `ask-model`: how likely the turn is over, 0 to 1. */
+  | { readonly type: 'model-answered'; readonly lastVoicedMs: number; readonly likelihood: number }
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
   /** The dialog sets the next expectation; undefined where it answered a silence without asking anew. */
   | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }
@@ -105,6 +107,8 @@ export type TurnEvent =
 
 export type TurnEffect =
   | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
+  /** The caller, who began at `sinceMs`, is silent: asks the model whether the turn sounds over. `lastVoicedMs` names the pause. */
+  | { readonly type: 'ask-model'; readonly lastVoicedMs: number; readonly sinceMs: number }
   /** The words may be complete: requests an early answer. */
   | { readonly type: 'ask-early'; readonly text: string }
   /** The caller's turn is complete: ask the dialog. `provisional`: the final was not in yet. */
@@ -232,6 +236,8 @@ export interface Caller {
   readonly noInputs: number;
   /** Pauses inside their turns, in ms, newest last, at most 20. */
   readonly pauses: readonly number[];
+  /** The last pause that a model was asked about, and how likely the turn is over by its sound, once it has answered. */
+  readonly sound: { readonly lastVoicedMs: number; readonly likelihood: number | undefined } | undefined;
 }
 
 /** What is known of the recogniser: which of its segments are used up, and what it still owes. */
@@ -363,7 +369,7 @@ export function initialTurn(): TurnState {
       lastPitchedMs: undefined,
       pauseMs: undefined,
     },
-    caller: { words: NO_WORDS, wordsChangedMs: undefined, pendingDigits: '', noInputs: 0, pauses: [] },
+    caller: { words: NO_WORDS, wordsChangedMs: undefined, pendingDigits: '', noInputs: 0, pauses: [], sound: undefined },
     recogniser: {
       askedSeg: -1,
       droppedSeg: -1,

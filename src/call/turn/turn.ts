@@ -1,7 +1,7 @@
 import { dialledAnswered, machineAnswered, messageDue, personAnswered, playedToMachine } from './answering.ts';
 import { ask, expect, questionIsOpen, withSecrecy } from './asking.ts';
 import { botFinished, botSounds, botSpeaks, muteMayBeOver, muted, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
-import { turnMayBeComplete, turnMayEnd } from './endpointing.ts';
+import { modelAnswered, turnMayBeComplete, turnMayEnd } from './endpointing.ts';
 import {
   apologise,
   callerTransferred,
@@ -115,6 +115,7 @@ export const TURN_RULES: TurnRules = {
     tick: (settings, state, { atMs }) => turnMayEnd(settings, state, atMs),
     partial: partialNoted,
     final: finalNoted,
+    'model-answered': modelAnswered,
     digit: keyPressed,
   },
   settling: {

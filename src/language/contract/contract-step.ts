@@ -2,7 +2,7 @@ import type { AnswerContract } from './contract.ts';
 import { type AnswerContext, type AnswerPart, type Impossible, keyedIn, spokenIn, wordsIn } from './reading.ts';
 import { asksAgain } from '../understand/yes-no.ts';
 import { agreement, besidesAgreement, corrected } from './read-back-reply.ts';
-import { mostKeys } from './endpointing.ts';
+import { mostKeys } from './most-keys.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
 import { type ReadBackLevel, sayAnswer } from './say-answer.ts';

@@ -11,6 +11,7 @@ import { askedText, inputText, DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
 import type { FixturePlace } from './fixture-file.ts';
 import { FixtureDraft } from './fixture-draft.ts';
+import { recordEndOfTurn } from './end-of-turn.ts';
 import { measuresOf } from './compare.ts';
 import { recordAnswer } from './recorded-answer.ts';
 import { keptFormat, RecordedAttachment, recordControl } from './recorded-carrier.ts';
@@ -103,6 +104,7 @@ export class CallRecorder {
       ...services,
       clock: this.#clock(services.clock),
       ticker: decisions.watchTicker({ add: (listener) => this.#tick(services.ticker, listener) }),
+      endOfTurn: recordEndOfTurn(services.endOfTurn, gate, draft),
       recogniser: recordRecogniser(services.recogniser, gate, draft),
       synthesizer: recordSynthesizer(services.synthesizer, gate, draft, decisions),
       sounds: recordSounds(services.sounds, gate, draft, decisions),

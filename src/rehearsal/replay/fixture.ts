@@ -70,6 +70,8 @@ const entry = z.discriminatedUnion('k', [
   z.object({ k: z.literal('timer'), t: time, timer: index, delayMs: z.number(), tookMs: time }),
   /** `commit`: number of the commit in this session; absent where no commit caused the event. */
   z.object({ k: z.literal('words'), t: time, s: index, event: recognitionEvent, commit: index.optional(), tookMs: time }),
+  /** The end-of-turn model answered. */
+  z.object({ k: z.literal('end-of-turn'), t: time, tookMs: time, likelihood: z.number() }),
   /** Most hints of the recogniser from here on; 10 without such an entry. */
   z.object({ k: z.literal('recogniser'), t: time, mostHints: index }),
   /** Hints given to an open session; null where it takes none from here on, as without such an entry. */

@@ -11,6 +11,7 @@ import { SecretVault } from '../../call/control/secret-vault.ts';
 import { CallSession } from '../../call/session.ts';
 import { turnMachine } from '../../call/turn/turn.ts';
 import { type Decision, DecisionLog } from './decision.ts';
+import { replayEndOfTurn } from './end-of-turn.ts';
 import type { CallFixture, Entry } from './fixture.ts';
 import { measuresOf, type TurnMeasure } from './compare.ts';
 import { KeptMarks, ReplayedAttachment, replayControl } from './replayed-carrier.ts';
@@ -71,6 +72,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     spareRecognition: keptSpares(fixture),
     createDetector: parts.createDetector,
     speechJudge: parts.speechJudge,
+    endOfTurn: replayEndOfTurn(fixture, time),
     createCutter: parts.createCutter,
     vault: new SecretVault(time),
     recordingsFolder: '',

@@ -83,6 +83,7 @@ function scrubEntry(entry: Entry, hide: (text: string) => string): Entry {
       return { ...entry, order: scrubOrder(entry.order, hide) };
     case 'attached':
     case 'recogniser':
+    case 'end-of-turn':
     case 'audio':
     case 'mark':
     case 'witness':

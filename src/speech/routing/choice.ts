@@ -2,7 +2,7 @@ import type { Bot } from '../../config/bots.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from '../port.ts';
 
 /** The part of a bot that chooses its speech vendors. */
-export type SpeakingBot = Pick<Bot, 'language' | 'voice' | 'speech'>;
+export type SpeakingBot = Pick<Bot, 'language' | 'voice' | 'speech'> & Partial<Pick<Bot, 'pronounce'>>;
 
 /** Vendors where a bot names none, in order of preference. */
 export interface SpeechDefaults {

@@ -5,6 +5,7 @@ import type { SpeechSlots } from '../../observability/metrics.ts';
 import { SpeechError, SpeechOverloadedError, SpeechRequestError } from '../client/errors.ts';
 import type { SlotLender } from '../client/slot-lease.ts';
 import type { Slot } from '../client/slots.ts';
+import { AS_WRITTEN, type Pronunciation, pronounced } from '../pronunciation.ts';
 import type { CallSpeech, SpeechSwitch, SwitchReason, SynthesisRequest } from '../port.ts';
 import { vendors as every } from '../vendors/registry.ts';
 import type { OpenVendor, SpeechVendor } from '../vendors/vendor.ts';
@@ -24,6 +25,8 @@ export interface SpeechRouterOptions {
   readonly platform: PlatformSpeech;
   readonly configs: AdapterConfigs;
   readonly defaults: SpeechDefaults;
+  /** How words are spoken by every bot that does not say otherwise. */
+  readonly pronounce?: Pronunciation;
   /** Bots in use: a vendor that neither they nor the defaults use need not work; all must when absent. */
   readonly bots?: readonly SpeakingBot[] | undefined;
   readonly clock: Clock;
@@ -58,6 +61,8 @@ export class SpeechRouter implements AsyncDisposable {
   readonly #shared: Slot[] = [];
   readonly #finals = new UsualTimes(FINAL_LATE);
   readonly #firstAudios = new UsualTimes(FIRST_AUDIO_LATE);
+  /** The settings' words and a bot's own, by the latter. */
+  readonly #pronunciations = new WeakMap<Pronunciation, Pronunciation>();
 
   /** @throws SpeechError for a used vendor whose settings cannot work */
   constructor(options: SpeechRouterOptions) {
@@ -211,10 +216,22 @@ export class SpeechRouter implements AsyncDisposable {
     return this.#listed('synthesizer', bot, bot.language).map(({ name }) => name);
   }
 
-  /** A sentence as a synthesizer is asked for it, with the voice that the bot names for it. */
+  /** A sentence as a synthesizer is asked for it: with the voice that the bot names for it, and its words as they are spoken. */
   requestFor(name: string, bot: SpeakingBot, asked: SynthesisRequest): SynthesisRequest {
     const voice = voiceOf(name, bot, asked, this.#options.defaults);
-    return { ...asked, voice: voice ?? this.#vendors.get(name)?.synthesizer?.capabilities.defaultVoice ?? asked.voice };
+    return {
+      ...asked,
+      text: pronounced(asked.text, this.#pronunciationOf(bot)),
+      voice: voice ?? this.#vendors.get(name)?.synthesizer?.capabilities.defaultVoice ?? asked.voice,
+    };
+  }
+
+  #pronunciationOf({ pronounce = AS_WRITTEN }: SpeakingBot): Pronunciation {
+    const known = this.#pronunciations.get(pronounce);
+    if (known !== undefined) return known;
+    const words = { ...this.#options.pronounce, ...pronounce };
+    this.#pronunciations.set(pronounce, words);
+    return words;
   }
 
   /** Synthesises sentences ahead of time, so that they come from memory. @throws SpeechError; finished sentences stay */

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { isSentence, isUnfinished } from '../../../src/call/turn/spoken-cues.ts';
+import { endsInNumber, isSentence, isUnfinished } from '../../../src/call/turn/spoken-cues.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../../src/call/turn/turn-settings.ts';
 import { TurnDriver } from './turn-driver.ts';
 
 /** A caller who says something with pauses of this length in it. */
@@ -11,28 +12,28 @@ function pausing(turn: TurnDriver, pauseMs: number, times: number): TurnDriver {
 
 describe('a caller who pauses long', () => {
   it('is waited for a little longer than the longest of their pauses', () => {
-    const turn = pausing(new TurnDriver().greeted(), 580, 4).partial(0, 'four two nine seven');
+    const turn = pausing(new TurnDriver().greeted(), 580, 8).partial(0, 'the blue one');
     expect(turn.forget().quiet(680).kinds).toEqual([]);
     expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
 
   it('is so in the next turn too', () => {
-    const turn = pausing(new TurnDriver().greeted(), 600, 4).partial(0, 'one').quiet(800).final(0, 'one');
+    const turn = pausing(new TurnDriver().greeted(), 580, 8).partial(0, 'blue').quiet(800).final(0, 'blue');
     turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
     turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).quiet(500).forget();
-    expect(turn.voice(400).partial(1, 'two').quiet(660).kinds).toEqual([]);
+    expect(turn.voice(400).partial(1, 'red').quiet(640).kinds).toEqual([]);
     expect(turn.quiet(60).kinds).toEqual(['commit']);
   });
 
-  it('teaches nothing by two pauses, by short ones, or by the quiet before a turn', () => {
-    expect(pausing(new TurnDriver().greeted(), 600, 2).partial(0, 'one').forget().quiet(640).kinds).toEqual(['commit']);
-    expect(pausing(new TurnDriver().greeted(), 300, 5).partial(0, 'one').forget().quiet(640).kinds).toEqual(['commit']);
+  it('teaches nothing by seven pauses, by short ones, or by the quiet before a turn', () => {
+    expect(pausing(new TurnDriver().greeted(), 580, 7).partial(0, 'blue').forget().quiet(600).kinds).toEqual(['commit']);
+    expect(pausing(new TurnDriver().greeted(), 300, 9).partial(0, 'blue').forget().quiet(600).kinds).toEqual(['commit']);
     const late = new TurnDriver().greeted().voice(40).quiet(2_000).voice(40).quiet(2_000).voice(40).quiet(2_000);
-    expect(late.voice(400).partial(0, 'one').forget().quiet(640).kinds).toEqual(['commit']);
+    expect(late.voice(400).partial(0, 'blue').forget().quiet(600).kinds).toEqual(['commit']);
   });
 
   it('is waited for no frame more where the one that completes the silence comes a little early', () => {
-    const turn = new TurnDriver().greeted().voice(400).partial(0, 'one').quiet(620).forget();
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'blue').quiet(580).forget();
     const frame = { voiced: false, speechLike: 0 };
     turn.feed({ type: 'frame', frame: { ...frame, atMs: turn.nowMs + 17 } });
     expect(turn.kinds).toEqual(['commit']);
@@ -40,9 +41,10 @@ describe('a caller who pauses long', () => {
 
   it('is never waited for longer than the limit', () => {
     const turn = new TurnDriver({ noInputMs: 20_000 }).greeted();
-    for (let time = 0; time < 6; time += 1) turn.voice(400).quiet(630);
-    turn.voice(400).partial(0, 'one').forget();
-    expect(turn.quiet(1_240).kinds).toEqual(['commit']);
+    for (let time = 0; time < 20; time += 1) turn.voice(400).quiet(590);
+    turn.voice(400).partial(0, 'I would like to').forget();
+    expect(turn.quiet(1_180).kinds).toEqual([]);
+    expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
 
   it('teaches by going on after the turn was taken for over', () => {
@@ -56,19 +58,46 @@ describe('a caller who pauses long', () => {
 describe('a sentence', () => {
   it('in its middle is waited for, once it stands so', () => {
     const turn = new TurnDriver().greeted().voice(600).partial(0, 'I would like an appointment on').forget();
-    expect(turn.quiet(1_220).kinds).toEqual([]);
+    expect(turn.quiet(1_180).kinds).toEqual([]);
     expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
 
-  it('at its end is not waited for as long', () => {
-    const turn = new TurnDriver().greeted().voice(600).partial(0, 'I would like an appointment.').forget();
-    expect(turn.quiet(460).kinds).toEqual([]);
+  it('that ends in a number is waited for a little, as more of it may follow', () => {
+    const turn = new TurnDriver().greeted().voice(600).partial(0, 'my number is four two').forget();
+    expect(turn.quiet(880).kinds).toEqual([]);
     expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
+});
 
-  it('that has just changed is not taken for ended', () => {
-    const turn = new TurnDriver().greeted().voice(600).quiet(400).partial(0, 'I would like an appointment.').forget();
-    expect(turn.quiet(180).kinds).toEqual([]);
+describe('a model that hears the end of turns', () => {
+  const endpointing = { ...DEFAULT_TURN_SETTINGS.endpointing, askModelMs: 180 };
+  const asked = (): TurnDriver =>
+    new TurnDriver({ endpointing }).greeted().voice(600).partial(0, 'I would like an appointment').quiet(160).forget();
+  const heard = (turn: TurnDriver, likelihood: number): TurnDriver =>
+    turn.feed({ type: 'model-answered', lastVoicedMs: turn.nowMs - 180, likelihood });
+
+  it('is asked once in each pause', () => {
+    const turn = asked();
+    expect(turn.quiet(200).kinds).toEqual(['ask-model']);
+    expect(turn.voice(200).quiet(200).kinds).toEqual(['ask-model', 'ask-model']);
+    expect(turn.effects.at(-1)).toEqual({ type: 'ask-model', lastVoicedMs: turn.nowMs - 200, sinceMs: expect.any(Number) });
+  });
+
+  it('shortens the wait where the turn sounds over, and lengthens it where it does not', () => {
+    const over = heard(asked().quiet(20), 0.95).forget();
+    expect(over.quiet(220).kinds).toEqual([]);
+    expect(over.quiet(20).kinds).toEqual(['commit']);
+    const goesOn = heard(asked().quiet(20), 0.05).forget();
+    expect(goesOn.quiet(700).kinds).toEqual([]);
+    expect(goesOn.quiet(20).kinds).toEqual(['commit']);
+  });
+
+  it('is not waited for, and an answer for an earlier pause counts for nothing', () => {
+    const turn = asked().quiet(20);
+    const earlier = turn.nowMs - 180;
+    turn.voice(200).quiet(200).forget();
+    turn.feed({ type: 'model-answered', lastVoicedMs: earlier, likelihood: 0.99 });
+    expect(turn.quiet(380).kinds).toEqual([]);
     expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
 });
@@ -81,6 +110,16 @@ test.each(['on Tuesday and', 'I would like to', 'my number is, ', 'मैं औ
 test.each(['yes', 'no', 'that', 'on', 'Tuesday at half past ten', 'मंगलवार', 'I have had enough', ''])('%j may be all', (text) =>
   expect(isUnfinished(text)).toBe(false),
 );
+
+test.each([
+  ['my number is four two', true],
+  ['call 555', true],
+  ['मेरा नंबर नौ आठ', true],
+  ['half past ten', false],
+  ['room 12', false],
+  ['two of them', false],
+  ['', false],
+])('%j ends in a number that is dictated: %s', (text, dictated) => expect(endsInNumber(text)).toBe(dictated));
 
 test.each([
   ['That is all.', true],

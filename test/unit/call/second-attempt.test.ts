@@ -52,7 +52,7 @@ it('reads the turn by what it was asked for, whatever the answer to the first at
 
 it('expects again what it did when the caller goes on before anything was heard', () => {
   const turn = new TurnDriver().greeted().feed({ type: 'expect', atMs: 0, expectation: { endpointingMs: 500, maxDigits: 6 } });
-  turn.voice(600).partial(0, 'four one').quiet(700).final(0, 'four one');
+  turn.voice(600).partial(0, 'four one').quiet(900).final(0, 'four one');
   expect(turn.state.phase.name).toBe('thinking');
   turn.feed({ type: 'expect', atMs: 0, expectation: { maxDigits: 1 } }).voice(300);
   expect([turn.kinds.at(-1), turn.state.dialog.expectation]).toEqual([

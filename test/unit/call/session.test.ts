@@ -34,7 +34,7 @@ it('holds a conversation: greeting, a turn, a reply, and a record of all of it',
     botHeardText: 'You said tuesday.',
     interrupted: false,
   });
-  expect(record.turns[1]?.latency).toMatchObject({ endpointing: 640, total: 660 });
+  expect(record.turns[1]?.latency).toMatchObject({ endpointing: 600, total: 660 });
 });
 
 /** The caller says goodbye to the greeting; the bot's own is being said. */

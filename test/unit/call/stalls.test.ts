@@ -49,7 +49,7 @@ describe('a caller whose last words come out of a stall', () => {
     await bench.voice(600);
     await bench.wait(200);
     await bench.burst(burst);
-    await bench.quiet(620 - quietMs);
+    await bench.quiet(580 - quietMs);
     expect(bench.commits).toBe(0);
     await bench.quiet(20);
     expect(bench.commits).toBe(1);
@@ -96,7 +96,7 @@ describe('a line that comes to be behind for good', () => {
     await bench.voice(600);
     await bench.wait(behindMs);
     await bench.voice(100);
-    await bench.quiet(540);
+    await bench.quiet(500);
     expect(bench.commits).toBe(0);
     await bench.quiet(100);
     expect(bench.commits).toBe(1);

@@ -27,6 +27,7 @@ const every: { readonly [Type in EventType]: true } = {
   tick: true,
   partial: true,
   final: true,
+  'model-answered': true,
   digit: true,
   expect: true,
   reattached: true,
@@ -61,15 +62,16 @@ const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  listening: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
   'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  settling: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  keying: ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  thinking: ['person-answered', 'message-due'],
-  'bot-speaking': ['person-answered', 'message-due', 'answer-optional'],
-  answering: ['tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
+  settling: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  keying: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  thinking: ['model-answered', 'person-answered', 'message-due'],
+  'bot-speaking': ['model-answered', 'person-answered', 'message-due', 'answer-optional'],
+  answering: ['model-answered', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
   leaving: [
     'answer-optional',
+    'model-answered',
     'frame',
     'tick',
     'partial',
@@ -166,16 +168,20 @@ const cases: Readonly<Record<string, Case>> = {
   'the bot begins to speak': { in: ['listening'], on: botSays('bot-started'), next: 'bot-speaking' },
 
   // A caller speaks.
+  'a model has heard whether the turn is over': {
+    in: ['caller-speaking'],
+    on: () => ({ type: 'model-answered', lastVoicedMs: 0, likelihood: 1 }),
+  },
   'a silence ends the turn': {
     in: ['caller-speaking'],
-    given: (turn) => turn.quiet(620),
+    given: (turn) => turn.quiet(580),
     on: quiet,
     next: 'settling',
     effects: ['commit'],
   },
   'time alone ends the turn': {
     in: ['caller-speaking'],
-    given: (turn) => turn.quiet(620),
+    given: (turn) => turn.quiet(580),
     on: tick,
     next: 'settling',
     effects: ['commit'],
@@ -183,7 +189,7 @@ const cases: Readonly<Record<string, Case>> = {
   'a caller goes on after the commit': { in: ['settling'], given: (turn) => turn.voice(40), on: voice, next: 'caller-speaking' },
   'the wait for a final ends': {
     in: ['settling'],
-    given: (turn) => turn.quiet(1_460),
+    given: (turn) => turn.quiet(1_420),
     on: tick,
     next: 'thinking',
     effects: ['ask'],

@@ -5,7 +5,7 @@ import { TurnDriver } from '../turn-driver.ts';
 
 describe('the end of a turn', () => {
   it('commits after the endpointing silence and asks on the final that ends the utterance', () => {
-    const turn = new TurnDriver().greeted().voice(600).partial(0, 'book').quiet(620);
+    const turn = new TurnDriver().greeted().voice(600).partial(0, 'book').quiet(580);
     expect(turn.kinds).toEqual([]);
     turn.quiet(20);
     expect(turn.kinds).toEqual(['commit']);
@@ -194,7 +194,7 @@ describe('interruptions', () => {
   });
 
   it('waits for the words of an interruption that sounded like speech', () => {
-    expect(new TurnDriver().speaking().voice(700).quiet(600).kinds).toEqual(['hold', 'clear']);
+    expect(new TurnDriver().speaking().voice(700).quiet(560).kinds).toEqual(['hold', 'clear']);
   });
 
   it('is not held up by breath, however long, nor stopped by a hiss before a little voice', () => {

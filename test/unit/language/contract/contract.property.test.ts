@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkHolds } from '../../../../src/language/understand/check-digits.ts';
 import { answerContract, type AnswerContract } from '../../../../src/language/contract/contract.ts';
-import { contractSilenceMs, DEFAULT_PATIENCE } from '../../../../src/language/contract/endpointing.ts';
 import { contractHints } from '../../../../src/language/contract/hints.ts';
 import { readAnswer, readParts } from '../../../../src/language/contract/read-answer.ts';
 import type { AnswerPart } from '../../../../src/language/contract/reading.ts';
@@ -102,9 +101,6 @@ describe('reading', () => {
         if (reading.status === 'complete') expect(reading.value).not.toBe('');
         if (reading.status === 'incomplete' && reading.missing !== undefined) expect(reading.missing).toBeGreaterThan(0);
         if (reading.status === 'ambiguous') expect(reading.values.length).toBeGreaterThan(1);
-        const silence = contractSilenceMs(reading, 640);
-        expect(silence).toBeGreaterThanOrEqual(DEFAULT_PATIENCE.wholeMs);
-        expect(silence).toBeLessThanOrEqual(DEFAULT_PATIENCE.incompleteMs);
       }),
       { numRuns: 600 },
     );
@@ -168,18 +164,6 @@ describe('check digits', () => {
       }),
     );
   });
-});
-
-it('waits while a part is missing and stops when nothing can follow', () => {
-  const english = { language: 'en', today: TODAY } as const;
-  const silence = (given: AnswerContract, heard: string): number => contractSilenceMs(readAnswer(given, english, heard), 640);
-  const phone: AnswerContract = { kind: 'phone', region: 'IN' };
-  expect(silence(phone, 'nine eight seven six five')).toBe(DEFAULT_PATIENCE.incompleteMs);
-  expect(silence(phone, 'nine eight seven six five four three two one zero')).toBe(DEFAULT_PATIENCE.wholeMs);
-  expect(silence(phone, 'I do not have one')).toBe(640);
-  expect(silence(phone, 'my number is')).toBe(DEFAULT_PATIENCE.incompleteMs);
-  expect(silence({ kind: 'money', currency: 'INR' }, 'five thousand')).toBe(DEFAULT_PATIENCE.likelyMoreMs);
-  expect(silence({ kind: 'money', currency: 'INR' }, 'five thousand rupees')).toBe(DEFAULT_PATIENCE.unlikelyMoreMs);
 });
 
 it('accepts valid contracts of a dialog, and refuses others', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
 import { contractHints } from '../../../../src/language/contract/hints.ts';
-import { mostKeys } from '../../../../src/language/contract/endpointing.ts';
+import { mostKeys } from '../../../../src/language/contract/most-keys.ts';
 import { isSecure, readAnswer, readParts } from '../../../../src/language/contract/read-answer.ts';
 import type { AnswerContext } from '../../../../src/language/contract/reading.ts';
 

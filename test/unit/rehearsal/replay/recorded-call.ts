@@ -56,6 +56,8 @@ export interface Script {
   readonly mostBytes?: number;
   /** Who recognises, made of one that takes ten hints, when a session opens. */
   readonly recogniser?: (inner: Recogniser) => Recogniser;
+  /** What an end-of-turn model hears in one pause after the other; there is none when absent. */
+  readonly heard?: readonly number[];
   /** Of the leg; mu-law both ways when absent. */
   readonly wire?: Pick<StreamStarted, 'inbound' | 'outbound'>;
   /** Of our account at the carrier; there is none when absent. */
@@ -116,6 +118,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     spareRecognition: () => ({ release: () => undefined }),
     recogniser: (script.recogniser ?? ((inner) => inner))(scriptedRecogniser(clock, uneven, words)),
     synthesizer: scriptedSynthesizer(clock, uneven),
+    endOfTurn: script.heard && scriptedModel(clock, uneven, [...script.heard]),
     ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(80).fill(100)),
     sounds: { play: (_, source) => scriptedSound(clock, uneven, source) },
     createDetector,
@@ -310,6 +313,16 @@ function scriptedRecogniser(
         end: async () => undefined,
         abort: () => undefined,
       };
+    },
+  };
+}
+
+/** Answers some 90 ms after it was asked, as long as it has an answer. */
+function scriptedModel(clock: ManualClock, uneven: (ms: number) => number, answers: number[]): CallServices['endOfTurn'] {
+  return {
+    ask(_pcm, answered) {
+      const likelihood = answers.shift();
+      if (likelihood !== undefined) clock.after(uneven(90), () => answered(likelihood));
     },
   };
 }

@@ -69,6 +69,28 @@ async function replay(fixture: CallFixture, change: ReplayChange = {}) {
 }
 
 describe('a call that is kept and run again', () => {
+  it('decides the same where a model heard when turns were over', async () => {
+    const { dialog } = script;
+    const caller: Script['caller'] = [
+      { quietMs: 5_000 },
+      { voiceMs: 700, says: 'next tuesday please' },
+      { quietMs: 6_000 },
+      { voiceMs: 700, says: 'no wednesday' },
+      { quietMs: 6_000 },
+    ];
+    const waits = async (heard: readonly number[]): Promise<readonly (string | undefined)[]> => {
+      const fixture = await recordCall({ dialog, caller, heard, jitterMs: 11 });
+      expect((await replay(fixture)).divergence).toBeUndefined();
+      expect(fixture.log.filter(({ k }) => k === 'end-of-turn')).toHaveLength(heard.length);
+      return fixture.decisions
+        .filter(({ type }) => type === 'commit')
+        .map(({ detail }) => /lastVoicedMs −(\d+)/.exec(detail)?.[1]);
+    };
+    const [silent, sure] = [await waits([]), await waits([0.99, 0.01])];
+    expect(Number(sure[0])).toBeLessThan(Number(silent[0]));
+    expect(Number(sure[1])).toBeGreaterThan(Number(silent[1]));
+  });
+
   it('decides the same at the same moments, as often as it is run', async () => {
     for (const seed of [1, 2]) {
       const fixture = await recordCall({ ...script, seed, jitterMs: 11 });

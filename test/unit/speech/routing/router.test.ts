@@ -113,6 +113,17 @@ describe('a call', () => {
     expect(call.news().slice(0, 2)).toEqual(['recognition acme start', 'recognition zeta language']);
   });
 
+  it('is spoken to with the words of all bots and its own, whoever speaks', async () => {
+    const { router, begin, synthesizers } = route({ acme: {} }, { pronounce: { hello: 'hallo', Nisha: 'Neesha' } });
+    const ours = bot({ languages: { hi: { synthesizer: 'acme' } } }, { pronounce: { hello: 'hullo' } });
+    const call = begin(ours);
+    for (const language of ['en', 'hi']) await call.say(language, 'Nisha');
+    const spoken = (name: string) => synthesizers.get(name)?.asked.map(({ text }) => text);
+    expect([spoken('platform'), spoken('acme')]).toEqual([['hullo.'], ['hullo.']]);
+    const asked = { text: 'Hello, Nisha.', voice: 'Nisha', language: 'en' };
+    expect(router.requestFor('platform', bot(), asked).text).toBe('hallo, Neesha.');
+  });
+
   it('goes to one of its vendors that knows the language', () => {
     const { begin, sessionsOf } = route({ acme: { recognition: { languages: new Set(['en']) } }, zeta: {} });
     begin(bot({ recogniser: ['acme', 'zeta'] }, { language: 'hi' })).open('hi');

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { botSettings } from '../../../src/config/bots.ts';
+import { CallBench } from './call-bench.ts';
+
+async function* echo({ input }: DialogTurn): AsyncIterable<DialogAction> {
+  yield { type: 'say', text: input.kind === 'spoken' ? 'Good.' : 'Hello, नमस्ते.' };
+}
+
+async function says(bench: CallBench, seg: number, text: string): Promise<void> {
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(seg, text);
+  await bench.quiet(1_500);
+}
+
+const spoken = (bench: CallBench) =>
+  bench.asked.flatMap(({ input }) => (input.kind === 'spoken' ? [`${input.language}: ${input.text}`] : []));
+
+it('is found in the first turn that tells it, kept, and changed where the caller asks', async () => {
+  using bench = new CallBench(echo, { language: 'en', languages: ['en', 'hi'] });
+  await bench.start();
+  await bench.quiet(2_500);
+  await says(bench, 0, 'mujhe appointment chahiye');
+  await says(bench, 0, 'tomorrow at ten');
+  await says(bench, 1, 'English please');
+  expect(spoken(bench)).toEqual(['hi: mujhe appointment chahiye', 'hi: tomorrow at ten', 'en: English please']);
+  expect(bench.recognitions.map(({ language }) => language)).toEqual(['auto', 'hi', 'en']);
+});
+
+it('is the one of the bot where it has one alone', async () => {
+  using bench = new CallBench(echo);
+  await bench.start();
+  await bench.quiet(2_500);
+  await says(bench, 0, 'mujhe appointment chahiye');
+  expect(spoken(bench)).toEqual(['en: mujhe appointment chahiye']);
+  expect(bench.recognitions.map(({ language }) => language)).toEqual(['en']);
+});
+
+it.each([
+  { languages: ['hi', 'ta'], problem: "needs the bot's own language (en) and at least one more" },
+  { languages: ['en'], problem: "needs the bot's own language (en) and at least one more" },
+  { languages: ['en', 'hi'], askEarly: true, problem: 'cannot be found by a bot that is asked early' },
+])('is refused as $languages', ({ problem, ...settings }) => {
+  const bot = { name: 'desk', voice: 'Nisha', dialog: { kind: 'module', file: 'desk.js' }, ...settings };
+  expect(
+    botSettings
+      .safeParse(bot)
+      .error?.issues.map(({ message }) => message)
+      .join(),
+  ).toContain(problem);
+});
