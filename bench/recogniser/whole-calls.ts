@@ -1,5 +1,6 @@
 // Clips as callers of a gateway say them, over a simulated mu-law carrier.
 import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -35,7 +36,7 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
   await using account = await simulatedTwilio.open({ clock: systemClock });
   const env = { OFFHOOK_DATA_DIR: folder.path, OFFHOOK_PORT: '0', OFFHOOK_CALL__REFUSE_LAG_MS: '60000', ...account.env };
   const config = loadConfig({ env, files: [] });
-  const { bots, problems } = loadBots(new URL('bots', import.meta.url).pathname);
+  const { bots, problems } = loadBots(dirname(new URL('bots/listen.ts', import.meta.url).pathname));
   if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
   const records = new Map<string, Promise<CallRecord>>();
   await using gateway = await startGateway({

@@ -205,6 +205,8 @@ async function openOnce({ description }: OfferedModel, { folder, signal }: Place
     await tryModel(folder, description, systemClock);
   } catch (error) {
     signal.throwIfAborted();
+    // Otherwise it is the library that cannot be loaded.
+    if (!errorText(error).includes(description.name)) throw error;
     await removeModel(folder, description.name);
     const why = `${errorText(error)}; it is removed again, and nothing uses it`;
     throw new ModelContentError(`${description.name} is no ${description.role} model of the kind ${description.kind}: ${why}`, {
@@ -244,7 +246,7 @@ function describe(model: OfferedModel, catalogue: Catalogue, from: string | unde
 function wordErrorsText({ wordErrors }: OfferedModel): string {
   if (wordErrors === undefined) return 'not measured';
   const { batchPercent, realtimePercent, recordings, words, on } = wordErrors;
-  return `${batchPercent} % of the words in files, ${realtimePercent} % in calls: ${recordings} recordings of people at 8 kHz, ${words} words, ${on}`;
+  return `${batchPercent} % of the words in files, ${realtimePercent} % in streams: ${recordings} recordings of people at 8 kHz, ${words} words, ${on}`;
 }
 
 async function agrees(): Promise<boolean> {

@@ -14,6 +14,7 @@ const LONGEST = [
   'test/e2e/campaign-demo.test.ts',
   'test/e2e/console/live.test.ts',
   'test/integration/hosts/conversation.test.ts',
+  'test/peers/real-model.test.ts',
   'test/e2e/demo.test.ts',
   'test/integration/hosts/speech-vendors.test.ts',
   'test/integration/hosts/fail-over.test.ts',

@@ -74,7 +74,7 @@ export async function installModel(model: OfferedModel, options: InstallOptions)
     await using staging = await temporaryFolder(partial, `${name}.new`);
     await fill(staging.path, model, fetched, options);
     await putInPlace(staging.path, join(modelsFolder, name), partial);
-    for (const { index } of fetched) await forgetDownload(partialDownload(modelsFolder, name, index));
+    for (const index of sourcesOf(model).flat().keys()) await forgetDownload(partialDownload(modelsFolder, name, index));
     const unvouched = fetched.filter(({ facts }) => !facts.vouched);
     return {
       state: 'installed',
@@ -110,22 +110,20 @@ async function rememberHash(modelsFolder: string, url: string, hash: z.infer<typ
  */
 async function fetchFromOneSource(model: OfferedModel, options: InstallOptions): Promise<readonly Fetched[]> {
   const refusals: ModelDownloadError[] = [];
-  let index = 0;
-  for (const source of sourcesOf(model)) {
-    if (!(await mayComeFrom(source, model, options.from))) {
-      index += source.length;
-      continue;
-    }
-    const places = source.map((each) => ({ each, index: index++ }));
+  const sources = sourcesOf(model);
+  for (const [at, source] of sources.entries()) {
+    if (!(await mayComeFrom(source, model, options.from))) continue;
+    const firstIndex = sources.slice(0, at).flat().length;
+    const places = source.map((each, offset) => ({ each, index: firstIndex + offset }));
     try {
-      if (options.from === undefined) await requireRoom(model, source, places[0]?.index ?? 0, options.modelsFolder);
+      if (options.from === undefined) await requireRoom(model, source, firstIndex, options.modelsFolder);
       const fetched: Fetched[] = [];
       for (const place of places) fetched.push(await fetchOne(model, source, place, options));
       return fetched;
     } catch (error) {
       if (!(error instanceof ModelDownloadError)) throw error;
       refusals.push(error);
-      if (index < model.downloads.length + model.elsewhere.flat().length) options.onElsewhere?.(error.message);
+      if (at + 1 < sources.length) options.onElsewhere?.(error.message);
     }
   }
   const [only, ...more] = refusals;

@@ -13,6 +13,9 @@ const LEARNING = 0.3;
 /** Longest segment of a model without a limit of its own: Whisper takes 30 s. */
 const LONGEST_S = 28;
 
+/** Shorter segments are followed by silence up to this length: models fail with less than some frames. */
+const SHORTEST_S = 0.5;
+
 /** What is decoded in one piece, for a session. */
 export interface SegmentJob {
   readonly pcm: Int16Array;
@@ -72,7 +75,7 @@ export class SegmentModel {
     chooseLanguage?.(language);
     const phrases = asWritten === undefined ? '' : hotwords(hints.map(asWritten));
     const stream = phrases === '' ? this.#recognizer.createStream() : this.#recognizer.createStream(phrases);
-    const samples = floatSamples(resample(pcm, rateHz, RATE_HZ));
+    const samples = atLeast(floatSamples(resample(pcm, rateHz, RATE_HZ)), SHORTEST_S * RATE_HZ);
     stream.acceptWaveform({ samples, sampleRate: RATE_HZ });
     const startMs = this.#clock.nowMs();
     const result =
@@ -86,6 +89,13 @@ export class SegmentModel {
     this.#recognizer.decode(stream);
     return this.#recognizer.getResult(stream);
   }
+}
+
+function atLeast(samples: Float32Array, count: number): Float32Array {
+  if (samples.length >= count) return samples;
+  const padded = new Float32Array(count);
+  padded.set(samples);
+  return padded;
 }
 
 /** Hints as the library takes them: phrases separated by slashes, without what it reads as a score. */

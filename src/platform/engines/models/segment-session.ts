@@ -152,8 +152,8 @@ export class SegmentSession implements ThreadSession {
     rest.parts.push(pcm.slice(at));
     rest.samples = pcm.length - at;
     rest.endS = Math.max(rest.startS, segment.endS);
-    // Both are speech: nothing else goes on for so long.
-    rest.voicedS = rest.pitchedS = SHORT_SOUND_S;
+    // Where the voice went on, the rest is speech as well; else it is the silence after it, of which a model makes a word.
+    rest.voicedS = rest.pitchedS = segment.endS > rest.startS ? SHORT_SOUND_S : 0;
     segment.parts.splice(0, segment.parts.length, pcm.slice(0, at));
     segment.samples = at;
     segment.endS = rest.startS;

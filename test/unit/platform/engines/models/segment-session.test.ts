@@ -61,6 +61,11 @@ describe('a segment that gets longer than its model decodes', () => {
     for (const length of lengths) expect(length).toBeLessThanOrEqual(8);
   });
 
+  it('leaves nothing to decode of the silence after the voice', async () => {
+    const spoken = joinSamples([new Int16Array(8_000), voice(7_300), new Int16Array(8_000)]);
+    expect(await segmentsOf(measuringModel(8), spoken)).toEqual([expect.closeTo(8, 0)]);
+  });
+
   it('stays whole up to 28 s for a model without a limit of its own', async () => {
     const spoken = voice(20_000);
     expect(await segmentsOf(measuringModel(), spoken)).toHaveLength(1);
@@ -72,5 +77,10 @@ describe('a short sound', () => {
     const around = (pcm: Int16Array): Int16Array => joinSamples([new Int16Array(8_000), pcm, new Int16Array(8_000)]);
     for (const seed of [1, 2, 3, 4, 5]) expect(await segmentsOf(measuringModel(), around(cough(300, seed)))).toEqual([]);
     expect(await segmentsOf(measuringModel(), around(voice(200)))).toHaveLength(1);
+  });
+
+  it('is followed by silence up to half a second, since models fail with less than some frames', async () => {
+    const [heardS] = await segmentsOf(measuringModel(), voice(120));
+    expect(heardS).toBe(0.5);
   });
 });
