@@ -1,13 +1,17 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { readEnvironment } from '../config/env.ts';
 import { problemText } from '../config/problem.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { junitOf } from '../rehearsal/evals/junit.ts';
-import { type EvalOptions, runSuites } from '../rehearsal/evals/run-suites.ts';
+import { compareRuns } from '../rehearsal/evals/compare-runs.ts';
+import { htmlReport } from '../rehearsal/evals/html-report.ts';
+import { type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
 import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
 import { countedAs } from './eval/disposition.ts';
+import { otherVersion } from './eval/other-version.ts';
 import { printResults, reportOf } from './eval/report.ts';
 import { EvalProgress } from './eval/progress.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
@@ -23,6 +27,8 @@ interface EvalFlags {
   readonly deadline: number;
   readonly json?: boolean;
   readonly junit?: string;
+  readonly html?: string;
+  readonly against?: string;
 }
 
 /** `offhook eval`: simulated callers call the bots, and a verdict says whether each call went as its scenario expects. */
@@ -40,6 +46,8 @@ export function addEvalCommand(program: Command): void {
     .option('--deadline <seconds>', 'longest wait for one answer of a bot', numberOption, 60)
     .option('--json', 'print one JSON document')
     .option('--junit <file>', 'write the results as JUnit XML')
+    .option('--html <file>', 'write the results as one HTML page, with the transcript of each failure')
+    .option('--against <version>', 'compare with another version of the bots: a folder of bots, or a git revision')
     .action(async (suites: readonly string[], flags: EvalFlags) => {
       process.stdout.once('error', () => process.exit(EXIT.ok));
       process.exit(await stayAwake(evaluate(suites, flags)));
@@ -71,15 +79,16 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
     const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
     const startedMs = systemClock.nowMs();
     using stop = new StopSignal();
-    const results = await runSuites(suites, {
-      ...optionsOf(flags, configuration, seed),
-      signal: stop.signal,
-      onCall: progress.onCall,
-    });
+    const options = { ...optionsOf(flags, configuration, seed), signal: stop.signal, onCall: progress.onCall };
+    const before = flags.against === undefined ? undefined : await runBefore(flags.against, suites, options);
+    const results = await runSuites(suites, options);
     progress.end();
     const tookMs = Math.round(systemClock.nowMs() - startedMs);
     if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(results));
-    const report = reportOf(results, { seed, tookMs, stopped: stop.signal.aborted });
+    if (flags.html !== undefined)
+      writeFileSync(flags.html, htmlReport(results, { seed, madeAt: new Date(systemClock.wallMs()).toISOString() }));
+    const against = before === undefined ? undefined : { version: flags.against ?? '', changes: compareRuns(before, results) };
+    const report = reportOf(results, { seed, tookMs, stopped: stop.signal.aborted, against });
     if (json) printJson(report);
     else printResults(results, report);
     return report.ok ? EXIT.ok : EXIT.failed;
@@ -92,37 +101,47 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
   }
 }
 
-function optionsOf(
-  { runs, share, jobs, deadline }: EvalFlags,
-  { config, bots }: Configuration,
-  seed: number,
-): Omit<EvalOptions, 'signal' | 'onCall'> {
+/** The same calls with another version of the bots. */
+async function runBefore(version: string, suites: readonly Suite[], options: EvalOptions): Promise<readonly ScenarioResult[]> {
+  const { settings } = options.gateway;
+  using other = await otherVersion(version, settings.bots.folder);
+  const missing = suites.find(({ bot }) => !other.bots.some(({ name }) => name === bot));
+  if (missing !== undefined) throw new UsageError(`${version} has no bot ${missing.bot}, which ${missing.path} calls`);
+  return await runSuites(suites, { ...options, gateway: { settings, bots: other.bots } });
+}
+
+function optionsOf(flags: EvalFlags, { config, bots }: Configuration, seed: number): Omit<EvalOptions, 'signal' | 'onCall'> {
+  const { runs, share, jobs, deadline } = flags;
   const gateway = { settings: config.settings, bots };
-  return { gateway, runs, share, jobs, seed, deadlineMs: deadline * 1000, dispositionOf: countedAs };
+  return {
+    gateway,
+    isChosen: chooserOf(flags),
+    runs,
+    share,
+    jobs,
+    seed,
+    deadlineMs: deadline * 1000,
+    env: readEnvironment(),
+    dispositionOf: countedAs,
+  };
 }
 
 /** @throws UsageError with every problem of the suites */
-async function suitesToRun(
-  names: readonly string[],
-  { only, tag }: EvalFlags,
-  configuration: Configuration,
-): Promise<readonly Suite[]> {
+async function suitesToRun(names: readonly string[], flags: EvalFlags, configuration: Configuration): Promise<readonly Suite[]> {
   const { suites, problems } = await readSuites(pathsOf(names, configuration), configuration.bots);
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
     throw new UsageError(`${problems.map(problemText).join('\n')}\n${count} in the suites; no call was made.`);
   }
-  const chosen = suites.map((suite) => ({
-    ...suite,
-    scenarios: suite.scenarios.filter(
-      ({ name, tags }) =>
-        (only === undefined || only.some((part) => name.toLowerCase().includes(part.toLowerCase()))) &&
-        (tag === undefined || tags.some((each) => tag.includes(each))),
-    ),
-  }));
-  const left = chosen.filter(({ scenarios }) => scenarios.length > 0);
-  if (left.length === 0) throw new UsageError('no scenario has this name or tag');
-  return left;
+  if (!suites.some(({ scenarios }) => scenarios.some(chooserOf(flags)))) throw new UsageError('no scenario has this name or tag');
+  return suites;
+}
+
+/** Which scenarios `--only` and `--tag` choose. */
+function chooserOf({ only, tag }: EvalFlags): (scenario: Suite['scenarios'][number]) => boolean {
+  return ({ name, tags }) =>
+    (only === undefined || only.some((part) => name.toLowerCase().includes(part.toLowerCase()))) &&
+    (tag === undefined || tags.some((each) => tag.includes(each)));
 }
 
 /** The files that the arguments name. @throws UsageError */

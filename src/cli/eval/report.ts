@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { unmetText } from '../../rehearsal/evals/checks.ts';
+import type { ComparedScenario } from '../../rehearsal/evals/compare-runs.ts';
 import { lineText, transcriptOf } from '../../rehearsal/evals/evidence.ts';
 import {
   type RunResult,
@@ -22,6 +23,8 @@ export interface EvalReport {
   readonly calls: number;
   readonly verdicts: Readonly<Record<Verdict, number>>;
   readonly results: readonly ScenarioReport[];
+  /** What changed since another version; undefined without one. */
+  readonly against: { readonly version: string; readonly changes: readonly ComparedScenario[] } | undefined;
 }
 
 interface ScenarioReport {
@@ -37,7 +40,10 @@ interface ScenarioReport {
   readonly calls: readonly RunResult[];
 }
 
-export function reportOf(results: readonly ScenarioResult[], facts: Pick<EvalReport, 'seed' | 'tookMs' | 'stopped'>): EvalReport {
+export function reportOf(
+  results: readonly ScenarioResult[],
+  facts: Pick<EvalReport, 'seed' | 'tookMs' | 'stopped' | 'against'>,
+): EvalReport {
   const scenarios = results.map((result): ScenarioReport => {
     const { suite, scenario, where, runs } = result;
     const passed = runs.filter(({ ok }) => ok).length;
@@ -86,6 +92,17 @@ export function printResults(results: readonly ScenarioResult[], report: EvalRep
   printLine(
     `${scenarios} ${scenarios === 1 ? 'scenario' : 'scenarios'}: ${text}; ${calls} calls in ${(tookMs / 1000).toFixed(1)} s, seed ${seed}`,
   );
+  if (report.against !== undefined) printChanges(report.against);
+}
+
+function printChanges({ version, changes }: NonNullable<EvalReport['against']>): void {
+  const of = (change: ComparedScenario['change']): readonly ComparedScenario[] =>
+    changes.filter((each) => each.change === change);
+  printLine(`against ${version}: ${of('worse').length} worse, ${of('better').length} better, ${of('same').length} the same`);
+  for (const { bot, name, change, before, now } of [...of('worse'), ...of('better')]) {
+    const counts = `${before.passed} of ${before.runs} → ${now.passed} of ${now.runs}`;
+    printLine(`  ${coloured(change === 'worse' ? 'red' : 'green', change.padEnd(8))}${bot}: ${name}  ${coloured('dim', counts)}`);
+  }
 }
 
 function printScenario(result: ScenarioResult): void {

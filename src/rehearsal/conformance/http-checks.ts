@@ -3,11 +3,10 @@ import { readAnswer } from '../../dialog/http-hook.ts';
 import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
 import { signedHeaders } from '../../dialog/wire.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { newId } from '../../kernel/ids.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import { allPass, type Check, failed, type Finding, PASSED } from './check.ts';
-import { CUT_HISTORY, laterTurns, sampleCall, sampleTurn } from './sample-turns.ts';
+import { CUT_HISTORY, laterTurns, sampleCall, sampleMessageId, sampleTurn } from './sample-turns.ts';
 
 /** The server of an `http` bot that is checked. */
 export interface CheckedServer {
@@ -306,7 +305,7 @@ class HttpProbe {
   #signature(signing: Signing, body: string): Readonly<Record<string, string>> {
     const secret = this.#server.secret?.reveal();
     if (secret === undefined || signing === 'missing') return {};
-    const id = newId('msg');
+    const id = sampleMessageId();
     const now = systemClock.wallMs();
     return signedHeaders(secret, id, signing === 'old' ? now - OLD_MS : now, signing === 'wrong' ? `${body} ` : body);
   }

@@ -5,6 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import { type Check, failed, type Finding, PASSED } from './check.ts';
 import type { CheckedServer } from './http-checks.ts';
+import { sampleMessageId } from './sample-turns.ts';
 
 /** Deliveries wait behind a slow endpoint. */
 const SOON_MS = 5_000;
@@ -41,7 +42,7 @@ export function webhookChecks(server: CheckedServer): readonly Check[] {
       rule: 'an event of a later version is answered with 2xx and ignored',
       run: () =>
         probe.takes({
-          id: newId('msg'),
+          id: sampleMessageId(),
           body: { type: 'future.event', timestamp: new Date().toISOString(), data: { future: {} } },
         }),
     },
@@ -149,7 +150,7 @@ const CAMPAIGN = { name: 'conformance', botName: 'conformance', contacts: { pend
 
 /** A delivery of a type, as docs/webhooks.md describes its data. */
 function deliveryOf(type: WebhookEventType, callId = newId('call')): Delivery {
-  return { id: newId('msg'), body: { type, timestamp: AT, data: { tenantId: 'default', ...dataOf(type, callId) } } };
+  return { id: sampleMessageId(), body: { type, timestamp: AT, data: { tenantId: 'default', ...dataOf(type, callId) } } };
 }
 
 function dataOf(type: WebhookEventType, callId: string): object {
@@ -187,7 +188,7 @@ function dataOf(type: WebhookEventType, callId: string): object {
     case 'campaign.resumed':
     case 'campaign.finished':
     case 'campaign.stopped':
-      return { campaignId: newId('camp'), ...CAMPAIGN, reason: 'a person' };
+      return { campaignId: newId('cmp'), ...CAMPAIGN, reason: 'a person' };
     case 'audit.head':
       return { logId: 'actions', log: 'actions', of: 'default', sequence: 7, hash: '0'.repeat(64), at: AT };
   }

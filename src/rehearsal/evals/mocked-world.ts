@@ -196,6 +196,12 @@ function asJson(text: string): unknown {
 
 /** The world of the rehearsed call that the running code belongs to. */
 const current = new AsyncLocalStorage<MockedWorld>();
+
+/** Runs something whose requests no mock of the scenario answers. */
+export function outsideMocks<Result>(run: () => Result): Result {
+  return current.exit(run);
+}
+
 let routes = 0;
 let realFetch = globalThis.fetch;
 

@@ -2,10 +2,14 @@ import type { CallRecord } from '../../call/log/call-record.ts';
 import type { Bot } from '../../config/bots.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { ChatGateway } from '../chat/open-chat.ts';
+import type { Environment } from '../../config/env.ts';
 import { type LocatedUnmet, unmetIn } from './checks.ts';
-import type { Evidence } from './evidence.ts';
+import { EvalModel } from './eval-model.ts';
+import { type Evidence, NOT_BEGUN } from './evidence.ts';
+import { judge } from './judge.ts';
 import { MockedWorld } from './mocked-world.ts';
-import { ScriptedCaller } from './scripted-caller.ts';
+import { PersonaCaller } from './persona-caller.ts';
+import { type Caller, ScriptedCaller } from './scripted-caller.ts';
 import { SeededRandom } from './seeded-random.ts';
 import type { Suite } from './suite-file.ts';
 import type { ScenarioDocument } from './suite-schema.ts';
@@ -14,6 +18,8 @@ import { rehearseInText } from './text-depth.ts';
 /** What a run of suites is asked for. */
 export interface EvalOptions {
   readonly gateway: ChatGateway;
+  /** Scenarios that are run; all where absent. */
+  readonly isChosen?: ((scenario: ScenarioDocument) => boolean) | undefined;
   /** How often each scenario is run; the suite's own number where absent. */
   readonly runs: number | undefined;
   /** Seed of the first run; each further run has the next one. */
@@ -24,6 +30,8 @@ export interface EvalOptions {
   readonly jobs: number;
   /** Longest real time of one answer of a bot, in ms. */
   readonly deadlineMs: number;
+  /** Has the keys of models. */
+  readonly env: Environment;
   readonly dispositionOf: (record: CallRecord) => string | undefined;
   /** Ends the run; calls that were not made count as skipped. */
   readonly signal: AbortSignal;
@@ -40,6 +48,8 @@ export interface RunResult {
   readonly call: Evidence;
   /** `file:line` of the caller's turns that were not taken. */
   readonly unusedTurns: readonly string[];
+  /** Tokens of the persona's and the judge's model; 0 without one. */
+  readonly tokens: number;
   /** Real time of the call, in ms. */
   readonly tookMs: number;
 }
@@ -52,6 +62,8 @@ export type Verdict = (typeof VERDICTS)[number];
 export interface ScenarioResult {
   readonly suite: Suite;
   readonly scenario: ScenarioDocument;
+  /** Its place in the suite. */
+  readonly index: number;
   /** `file:line`. */
   readonly where: string;
   /** Share of the runs that must pass. */
@@ -60,16 +72,19 @@ export interface ScenarioResult {
   readonly runs: RunResult[];
 }
 
-/** Runs every scenario of the suites as often as asked. @returns in the order of the suites; never rejects for what a bot does */
+/** Runs every scenario of the suites as often as asked. @returns in the order of the suites; never rejects for what a bot does @throws EvalModelError without the key of a suite's model */
 export async function runSuites(suites: readonly Suite[], options: EvalOptions): Promise<readonly ScenarioResult[]> {
   const results = suites.flatMap((suite) => {
     const runs = options.runs ?? suite.runs;
-    return suite.scenarios.map((scenario, index): ScenarioResult => {
+    return suite.scenarios.flatMap((scenario, index): ScenarioResult[] => {
+      if (options.isChosen?.(scenario) === false) return [];
       const where = suite.whereOf(['scenarios', index, 'name']);
       const share = options.share ?? scenario.share ?? suite.share;
-      return { suite, scenario, where, share, planned: runs, runs: [] };
+      return [{ suite, scenario, index, where, share, planned: runs, runs: [] }];
     });
   });
+  // A missing key is said before any call is made.
+  for (const { model } of suites) if (model !== undefined) void new EvalModel(model, options.env, options.seed);
   const calls = results.flatMap((result) => Array.from({ length: result.planned }, (_, run) => ({ result, run })));
   let next = 0;
   let done = 0;
@@ -87,19 +102,21 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
   return results;
 }
 
-async function runOnce({ suite, scenario }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
-  const { gateway, deadlineMs, dispositionOf } = options;
+async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
+  const { gateway, deadlineMs, dispositionOf, env } = options;
   const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
-  const random = new SeededRandom(seed, `${suite.bot}/${scenario.name}`);
-  const caller = new ScriptedCaller(scenario.caller, random);
+  const model = suite.model === undefined ? undefined : new EvalModel(suite.model, env, seed);
+  const caller = callerOf(suite, scenario, bot, seed, model);
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
   const world = new MockedWorld(mocks);
   const call = await rehearseInText({ gateway, bot, suite, scenario, caller, world, deadlineMs, dispositionOf });
-  const index = suite.scenarios.indexOf(scenario);
-  const unmet = unmetIn(scenario.expect, call).map((each): LocatedUnmet => {
+  const sentences = scenario.expect.judge;
+  const isJudged = sentences !== undefined && model !== undefined && call.end !== NOT_BEGUN;
+  const missed = [...unmetIn(scenario.expect, call), ...(isJudged ? await judge(sentences, call, model) : [])];
+  const unmet = missed.map((each): LocatedUnmet => {
     const keys = each.keys.length === 0 ? ['name'] : ['expect', ...each.keys];
     return { ...each, where: suite.whereOf(['scenarios', index, ...keys]) };
   });
@@ -109,8 +126,22 @@ async function runOnce({ suite, scenario }: ScenarioResult, seed: number, option
     unmet,
     call,
     unusedTurns: caller.unused.map((turn) => suite.whereOf(['scenarios', index, 'caller', 'turns', turn])),
+    tokens: model?.tokens ?? 0,
     tookMs: Math.round(systemClock.nowMs() - startedMs),
   };
+}
+
+function callerOf(
+  { bot: name }: Suite,
+  { name: scenario, caller, call }: ScenarioDocument,
+  bot: Bot,
+  seed: number,
+  model: EvalModel | undefined,
+): Caller {
+  const { persona } = caller;
+  if (persona === undefined || model === undefined)
+    return new ScriptedCaller(caller, new SeededRandom(seed, `${name}/${scenario}`));
+  return new PersonaCaller(persona, caller, call.language ?? bot.language, model);
 }
 
 /** What the runs of a scenario say of it. */

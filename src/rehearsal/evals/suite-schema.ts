@@ -87,12 +87,28 @@ const manner = z.strictObject({
   mumbles: z.number().min(0).max(0.9).default(0),
 });
 
-const caller = manner.extend({
+/** A caller that the suite's model plays. */
+const persona = z.strictObject({
+  goal: text,
+  /** What they know, and must not go beyond. */
+  facts: z.record(name, z.union([z.string(), z.number().transform(String)])).default({}),
+  /** How they talk. */
+  manner: text.optional(),
+});
+
+const callerObject = manner.extend({
   /** In order: each time it is the caller's turn, the first one is taken that is left and whose condition holds. */
-  turns: z.array(turn).min(1).max(200),
+  turns: z.array(turn).min(1).max(200).default([]),
+  /** In place of turns. */
+  persona: persona.optional(),
   /** What the caller does when no turn fits; without it the scenario fails there. */
   otherwise: z.union([actObject.refine(hasOneAct, rule(ONE_ACT)), text]).optional(),
 });
+
+const caller = callerObject.refine(
+  ({ turns, persona: played }) => turns.length > 0 !== (played !== undefined),
+  rule('exactly one of turns and persona is expected'),
+);
 
 const callFacts = z.strictObject({
   from: z.string().min(1).max(128).optional(),
@@ -171,6 +187,8 @@ const expectation = z.strictObject({
   optOut: z.enum(['opt-out', 'wrong-number', 'none']).optional(),
   /** The error of a dialog that had no answer. Without it, a failed answer fails the scenario. */
   fails: pattern.optional(),
+  /** Sentences that the suite's model has to find true of the call, each with a quoted line. */
+  judge: z.array(text).min(1).max(50).optional(),
   /** Turns of the caller. */
   turns: count.optional(),
   /** Interruptions that stopped the bot, and those that it ignored. */
@@ -185,6 +203,23 @@ const expectation = z.strictObject({
       durationMs: most.optional(),
     })
     .optional(),
+});
+
+/** A model behind an OpenAI-compatible address, for personas and judges. */
+const model = z.strictObject({
+  baseUrl: z.url({ protocol: /^https?$/u }),
+  model: z.string().min(1).max(200),
+  /** The environment variable with its key. */
+  secretEnv: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]{0,99}$/u, 'the name of an environment variable, in capitals')
+    .optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  /** Limit of one answer. */
+  maxTokens: z.int().min(1).max(32_768).default(500),
+  /** Limit of all its answers and questions in one call. */
+  mostTokens: z.int().min(1).max(10_000_000).default(50_000),
+  timeoutMs: z.int().min(500).max(300_000).default(60_000),
 });
 
 const share = z.number().gt(0).max(1);
@@ -212,13 +247,25 @@ export const suiteDocument = z
     /** How often each scenario is run. */
     runs: z.int().min(1).max(1000).default(1),
     share: share.default(1),
+    model: model.optional(),
     /** Answers of servers in every scenario, after the scenario's own. */
     mocks: z.array(mock).max(100).optional(),
     scenarios: z.array(scenario).min(1).max(500),
   })
-  .superRefine(({ scenarios }, context) => {
+  .superRefine(({ scenarios, model: given }, context) => {
     const seen = new Set<string>();
-    for (const [index, { name }] of scenarios.entries()) {
+    for (const [
+      index,
+      {
+        name,
+        caller: { persona: played },
+        expect,
+      },
+    ] of scenarios.entries()) {
+      if (given === undefined && (played !== undefined || expect.judge !== undefined)) {
+        const path = ['scenarios', index, ...(played === undefined ? ['expect', 'judge'] : ['caller', 'persona'])];
+        context.addIssue({ code: 'custom', path, message: 'needs the model of the suite' });
+      }
       if (seen.has(name))
         context.addIssue({ code: 'custom', path: ['scenarios', index, 'name'], message: 'another scenario has this name' });
       seen.add(name);
@@ -228,6 +275,8 @@ export const suiteDocument = z
 export type SuiteDocument = z.output<typeof suiteDocument>;
 export type ScenarioDocument = SuiteDocument['scenarios'][number];
 export type CallerDocument = ScenarioDocument['caller'];
+export type PersonaDocument = z.output<typeof persona>;
+export type ModelDocument = z.output<typeof model>;
 export type TurnDocument = Exclude<CallerDocument['turns'][number], string>;
 export type ConditionDocument = z.output<typeof conditionObject>;
 export type ActDocument = z.output<typeof actObject>;

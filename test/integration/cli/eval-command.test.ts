@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -92,6 +93,44 @@ describe('offhook eval', () => {
     expect(readFileSync(junit, 'utf8')).toContain('tests="2" failures="1"');
   });
 
+  it('writes a page with the transcript of each failure, which needs nothing else', async () => {
+    const page = join(wrong.path, 'evals.html');
+    await evaluate(wrong, '--html', page);
+    const html = readFileSync(page, 'utf8');
+    expect(html).toContain('<h1>1 of 2 scenarios passed</h1>');
+    expect(html).toContain('<li class="shown"><b>bot</b><span>I have Wednesday. Right?</span></li>');
+    expect(html).toContain('expected the caller to hear &quot;I have Friday. Right?&quot;');
+    expect(html).not.toMatch(/<script|<link|src=|https?:/u);
+  });
+
+  it('compares two versions of a bot: a folder, or a revision of git', async () => {
+    const { code, stdout } = await evaluate(wrong, '--against', join(folder.path, 'bots'));
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `against ${folder.path}/bots: 1 worse, 0 better, 1 the same\n  worse   desk: visits  1 of 1 → 0 of 1\n`,
+    );
+    const repository = new EvalFolder({
+      'bots/desk.yaml': DESK.replace('I have {{ day }}', 'I have Wednesday'),
+      'evals/desk.yaml': SUITE,
+    });
+    try {
+      const git = (...args: string[]) =>
+        execFileSync('git', ['-C', repository.path, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'ignore' });
+      git('init');
+      git('add', '.');
+      git('commit', '-m', 'before');
+      repository.write('bots/desk.yaml', DESK);
+      const better = await evaluate(repository, '--against', 'HEAD');
+      expect([better.code, better.stderr]).toEqual([0, '']);
+      expect(better.stdout).toContain('against HEAD: 0 worse, 1 better, 1 the same\n  better  desk: visits  0 of 1 → 1 of 1\n');
+      expect((await evaluate(repository, '--against', 'none')).stderr).toContain(
+        '"none" is no folder of bots, and git has no such revision',
+      );
+    } finally {
+      repository[Symbol.dispose]();
+    }
+  });
+
   it('chooses scenarios by name and tag', async () => {
     for (const args of [
       ['--only', 'HOURS'],
@@ -101,6 +140,11 @@ describe('offhook eval', () => {
       expect(stdout).toContain('1 scenario: 1 passed');
       expect(stdout).not.toContain('visits');
     }
+  });
+
+  it('names the lines of a scenario that is chosen alone', async () => {
+    const { stdout } = await evaluate(wrong, '--only', 'visits');
+    expect(stdout).toContain('evals/desk.yaml:15: expected the caller to hear');
   });
 
   it('reports mistakes of suites with their lines, and calls nobody', async () => {

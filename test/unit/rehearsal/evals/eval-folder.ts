@@ -93,6 +93,7 @@ export function runAll(
     share: undefined,
     jobs: 1,
     deadlineMs: 30_000,
+    env: {},
     dispositionOf: countedAs,
     signal: new AbortController().signal,
     onCall: () => undefined,
