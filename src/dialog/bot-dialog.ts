@@ -7,7 +7,7 @@ import { flowHooks } from './flow/hook.ts';
 import type { Flow } from './flow/schema.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http-hook.ts';
-import { loadCodeTools } from './llm/own-tools.ts';
+import { loadCodeTools } from './llm/tools.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';

@@ -19,7 +19,7 @@ import { flowOf } from '../../dialog/bot-dialog.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
 import { promptsOf } from '../../dialog/flow/flow-parts.ts';
 import type { Flow } from '../../dialog/flow/schema.ts';
-import { isCallTool } from '../../dialog/llm/call-tools.ts';
+import { isCallTool } from '../../dialog/llm/tools.ts';
 import { isNewFamily } from '../../dialog/llm/model-request.ts';
 import { moduleSyntax } from '../../dialog/module-hook.ts';
 import { usedModelsFolder } from './speech-settings.ts';

@@ -31,6 +31,8 @@ export interface BuiltInWords {
   readonly hints: Readonly<Record<'day' | 'time' | 'digits' | 'yes-no', readonly string[]>>;
 }
 
+const list = (phrases: string): readonly string[] => phrases.split(', ');
+
 const english: BuiltInWords = {
   yes: 'yes',
   no: 'no',
@@ -48,30 +50,11 @@ const english: BuiltInWords = {
   commands: {
     help: ['help', 'help me', 'what can i say', 'i need help'],
     repeat: ASKING_AGAIN.en.anywhere,
-    stop: [
-      'stop',
-      'wait',
-      'hold on',
-      'hang on',
-      'one moment',
-      'just a moment',
-      'one second',
-      'just a second',
-      'one minute',
-      'just a minute',
-    ],
+    stop: list('stop, wait, hold on, hang on, one moment, just a moment, one second, just a second, one minute, just a minute'),
     goodbye: ['goodbye', 'good bye', 'bye', 'bye bye', 'hang up', 'end the call', "that's all"],
-    operator: [
-      'operator',
-      'speak to a person',
-      'talk to a person',
-      'speak to someone',
-      'talk to someone',
-      'a real person',
-      'a human',
-      'a live person',
-      'a representative',
-    ],
+    operator: list(
+      'operator, speak to a person, talk to a person, speak to someone, talk to someone, a real person, a human, a live person, a representative',
+    ),
     // Handled by the call: see `askedForCall`.
     callBack: [],
   },
@@ -79,30 +62,8 @@ const english: BuiltInWords = {
   called: { day: ['day', 'date'], time: ['time', 'hour'] },
   everything: ['both', 'everything', 'all of it'],
   hints: {
-    day: [
-      'Monday',
-      'Tuesday',
-      'Wednesday',
-      'Thursday',
-      'Friday',
-      'Saturday',
-      'Sunday',
-      'today',
-      'tomorrow',
-      'day after tomorrow',
-    ],
-    time: [
-      'half past',
-      'quarter past',
-      'quarter to',
-      "o'clock",
-      'in the morning',
-      'in the afternoon',
-      'noon',
-      'thirty',
-      'ten',
-      'at',
-    ],
+    day: list('Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday, today, tomorrow, day after tomorrow'),
+    time: list("half past, quarter past, quarter to, o'clock, in the morning, in the afternoon, noon, thirty, ten, at"),
     digits: ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'],
     'yes-no': ['yes', 'no', "that's right", 'correct', 'wrong', 'yes please', 'no thank you'],
   },

@@ -1,4 +1,4 @@
-import type { ByLanguage, Flow, Prompt, Slot, StateDocument } from './schema.ts';
+import type { ByLanguage, Condition, Flow, Prompt, Slot, StateDocument } from './schema.ts';
 
 /** A problem at one place of a flow. `path` is dotted: `states.greet.next`. */
 export interface FlowProblem {
@@ -14,34 +14,77 @@ export interface FlowEdge {
   readonly to: string;
 }
 
-/** The states that one state may lead to. */
-export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
-  const at = `states.${name}`;
-  const { next, confirm, ask, request, transfer, closed, voicemail } = state;
-  const edges: FlowEdge[] = [];
-  if (closed !== undefined) edges.push({ path: `${at}.closed`, to: closed });
-  if (voicemail?.empty !== undefined) edges.push({ path: `${at}.voicemail.empty`, to: voicemail.empty });
-  for (const [keys, to] of Object.entries(transfer?.warm?.queue?.leave ?? {}))
-    edges.push({ path: `${at}.transfer.warm.queue.leave.${keys}`, to });
-  if (typeof next === 'string') edges.push({ path: `${at}.next`, to: next });
-  else if (Array.isArray(next)) edges.push(...next.map(({ go }, index) => ({ path: `${at}.next.${index}.go`, to: go })));
-  else for (const [answer, to] of Object.entries(next ?? {})) edges.push({ path: `${at}.next.${answer}`, to });
-  if (confirm !== undefined) {
-    edges.push({ path: `${at}.confirm.yes`, to: confirm.yes });
-    for (const [part, to] of Object.entries(confirm.parts)) edges.push({ path: `${at}.confirm.parts.${part}`, to });
+export const EDGE_KINDS = [
+  'next',
+  'answer',
+  'when',
+  'otherwise',
+  'yes',
+  'part',
+  'failed',
+  'unset',
+  'gave-up',
+  'closed',
+  'empty',
+  'key',
+] as const;
+
+/**
+ * Condition of a way: `value` is the answer, the condition, the wrong part, the failure or the key. `closed`: outside business hours; `empty`: no
+ * message was left.
+ */
+export interface EdgeReason {
+  readonly kind: (typeof EDGE_KINDS)[number];
+  readonly value?: string;
+}
+
+/** The states that one state may lead to, in the order of a walk, each with its condition. */
+export function edgesOfState(name: string, state: StateDocument): (FlowEdge & { readonly reason: EdgeReason })[] {
+  const { next, confirm, ask, request, transfer, voicemail } = state;
+  const edges: (FlowEdge & { readonly reason: EdgeReason })[] = [];
+  const add = (path: string, to: string | undefined, kind: EdgeReason['kind'], value?: string): void => {
+    if (to === undefined) return;
+    edges.push({ path: `states.${name}.${path}`, to, reason: value === undefined ? { kind } : { kind, value } });
+  };
+  const failures = (path: string, failed: string | Readonly<Record<string, string>> | undefined): void => {
+    if (typeof failed === 'string') add(path, failed, 'failed');
+    else for (const [value, to] of Object.entries(failed ?? {})) add(`${path}.${value}`, to, 'failed', value);
+  };
+  add('closed', state.closed, 'closed');
+  if (typeof next === 'string') add('next', next, 'next');
+  else if (Array.isArray(next)) {
+    for (const [index, { when, go }] of next.entries()) {
+      if (when === undefined) add(`next.${index}.go`, go, 'otherwise');
+      else add(`next.${index}.go`, go, 'when', conditionText(when));
+    }
+  } else {
+    for (const [value, to] of Object.entries(next ?? {})) {
+      if (value === 'otherwise') add('next.otherwise', to, 'otherwise');
+      else add(`next.${value}`, to, 'answer', value);
+    }
   }
-  if (request !== undefined) {
-    const { failed, unset } = request;
-    if (typeof failed === 'string') edges.push({ path: `${at}.request.failed`, to: failed });
-    else for (const [failure, to] of Object.entries(failed)) edges.push({ path: `${at}.request.failed.${failure}`, to });
-    if (unset !== undefined) edges.push({ path: `${at}.request.unset`, to: unset });
+  add('confirm.yes', confirm?.yes, 'yes');
+  for (const [part, to] of Object.entries(confirm?.parts ?? {})) add(`confirm.parts.${part}`, to, 'part', part);
+  failures('request.failed', request?.failed);
+  add('request.unset', request?.unset, 'unset');
+  failures('transfer.failed', transfer?.failed);
+  add('voicemail.empty', voicemail?.empty, 'empty');
+  for (const [keys, to] of Object.entries(transfer?.warm?.queue?.leave ?? {})) {
+    add(`transfer.warm.queue.leave.${keys}`, to, 'key', keys);
   }
-  const failed = transfer?.failed;
-  if (typeof failed === 'string') edges.push({ path: `${at}.transfer.failed`, to: failed });
-  else for (const [outcome, to] of Object.entries(failed ?? {})) edges.push({ path: `${at}.transfer.failed.${outcome}`, to });
-  const giveUp = ask?.giveUp ?? confirm?.giveUp;
-  if (giveUp !== undefined) edges.push({ path: `${at}.${ask === undefined ? 'confirm' : 'ask'}.giveUp`, to: giveUp });
+  add(`${ask === undefined ? 'confirm' : 'ask'}.giveUp`, ask?.giveUp ?? confirm?.giveUp, 'gave-up');
   return edges;
+}
+
+/** A branch's condition as one line: `day = monday, time filled`. */
+function conditionText(when: Readonly<Record<string, Condition>>): string {
+  return Object.entries(when)
+    .map(([slot, wanted]) => {
+      if (typeof wanted === 'string' || Array.isArray(wanted)) return `${slot} = ${[wanted].flat().join(' | ')}`;
+      const not = wanted.not === undefined ? [] : [`${slot} ≠ ${[wanted.not].flat().join(' | ')}`];
+      return [...(wanted.filled === undefined ? [] : [`${slot} ${wanted.filled ? 'filled' : 'empty'}`]), ...not].join(', ');
+    })
+    .join(', ');
 }
 
 /** The states where a conversation begins, or that it can jump to from anywhere. */

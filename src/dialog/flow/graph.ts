@@ -1,8 +1,8 @@
 import { languageOf, WEEKDAYS } from '../../language/index.ts';
 import { soundLabel } from '../port.ts';
-import { entriesOf } from './flow-parts.ts';
+import { edgesOfState, type EdgeReason, entriesOf } from './flow-parts.ts';
 import { zoneOf } from './hours.ts';
-import type { Condition, Flow, Prompt, StateDocument } from './schema.ts';
+import type { Flow, Prompt, StateDocument } from './schema.ts';
 import { inLanguage } from './text.ts';
 
 export const STEP_KINDS = ['ask', 'confirm', 'request', 'voicemail', 'say', 'hangup', 'queue', 'transfer', 'bot'] as const;
@@ -18,30 +18,6 @@ export interface GraphStep {
   readonly slots: readonly string[];
   /** Its destination outside the flow: a hang-up's reason, a transfer's or queue's target, the bot, a request's path. */
   readonly target: string | undefined;
-}
-
-export const EDGE_KINDS = [
-  'next',
-  'answer',
-  'when',
-  'otherwise',
-  'yes',
-  'part',
-  'failed',
-  'unset',
-  'gave-up',
-  'closed',
-  'empty',
-  'key',
-] as const;
-
-/**
- * Condition of a way: `value` is the answer, the condition, the wrong part, the failure or the key. `closed`: outside business hours; `empty`: no
- * message was left.
- */
-export interface EdgeReason {
-  readonly kind: (typeof EDGE_KINDS)[number];
-  readonly value?: string;
 }
 
 /** A way from one step to another, with all its conditions. */
@@ -118,44 +94,13 @@ function kindOf(state: StateDocument): GraphStep['kind'] {
 
 /** @param closed where a call outside business hours begins */
 function edgesFrom(from: string, state: StateDocument, closed: string | undefined): GraphEdge[] {
-  const { next, confirm, ask, request, transfer, voicemail } = state;
-  const elsewhere = new Set([state.closed, closed].filter((to) => to !== undefined));
-  const ways: [to: string, reason: EdgeReason][] = [...elsewhere].map((to) => [to, { kind: 'closed' }]);
-  const failures = (failed: string | Readonly<Record<string, string>> | undefined): void => {
-    if (typeof failed === 'string') ways.push([failed, { kind: 'failed' }]);
-    else for (const [value, to] of Object.entries(failed ?? {})) ways.push([to, { kind: 'failed', value }]);
-  };
-  if (typeof next === 'string') ways.push([next, { kind: 'next' }]);
-  else if (Array.isArray(next)) {
-    for (const { when, go } of next)
-      ways.push([go, when === undefined ? { kind: 'otherwise' } : { kind: 'when', value: conditionText(when) }]);
-  } else {
-    for (const [value, to] of Object.entries(next ?? {}))
-      ways.push([to, value === 'otherwise' ? { kind: 'otherwise' } : { kind: 'answer', value }]);
-  }
-  if (confirm !== undefined) {
-    ways.push([confirm.yes, { kind: 'yes' }]);
-    for (const [value, to] of Object.entries(confirm.parts)) ways.push([to, { kind: 'part', value }]);
-  }
-  failures(request?.failed);
-  if (request?.unset !== undefined) ways.push([request.unset, { kind: 'unset' }]);
-  failures(transfer?.failed);
-  if (voicemail?.empty !== undefined) ways.push([voicemail.empty, { kind: 'empty' }]);
-  for (const [value, to] of Object.entries(transfer?.warm?.queue?.leave ?? {})) ways.push([to, { kind: 'key', value }]);
-  const giveUp = ask?.giveUp ?? confirm?.giveUp;
-  if (giveUp !== undefined) ways.push([giveUp, { kind: 'gave-up' }]);
   const byTarget = new Map<string, EdgeReason[]>();
-  for (const [to, reason] of ways) byTarget.set(to, [...(byTarget.get(to) ?? []), reason]);
+  const add = (to: string, reason: EdgeReason): unknown => byTarget.set(to, [...(byTarget.get(to) ?? []), reason]);
+  const [own, others] = [true, false].map((isClosed) =>
+    edgesOfState(from, state).filter(({ reason }) => (reason.kind === 'closed') === isClosed),
+  );
+  for (const { to, reason } of own ?? []) add(to, reason);
+  if (closed !== undefined && closed !== state.closed) add(closed, { kind: 'closed' });
+  for (const { to, reason } of others ?? []) add(to, reason);
   return [...byTarget].map(([to, when]) => ({ from, to, when }));
-}
-
-/** A branch's condition as one line: `day = monday, time filled`. */
-function conditionText(when: Readonly<Record<string, Condition>>): string {
-  return Object.entries(when)
-    .map(([slot, wanted]) => {
-      if (typeof wanted === 'string' || Array.isArray(wanted)) return `${slot} = ${[wanted].flat().join(' | ')}`;
-      const not = wanted.not === undefined ? [] : [`${slot} ≠ ${[wanted.not].flat().join(' | ')}`];
-      return [...(wanted.filled === undefined ? [] : [`${slot} ${wanted.filled ? 'filled' : 'empty'}`]), ...not].join(', ');
-    })
-    .join(', ');
 }

@@ -82,22 +82,19 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
       actions.push(question.gather);
       return { state, actions };
     }
-    if (here.hangup !== undefined) {
-      actions.push({ type: 'hangup', reason: here.hangup });
-      return { state: { ...state, stage: 'ended' }, actions };
-    }
-    if (here.transfer !== undefined) {
-      actions.push(...transferOf(here.transfer, scope));
-      return { state: { ...state, stage: 'ended' }, actions };
-    }
-    if (here.bot !== undefined) {
-      actions.push({ type: 'bot', name: here.bot });
-      return { state: { ...state, stage: 'ended' }, actions };
-    }
+    const ending = endOf(here, scope);
+    if (ending !== undefined) return { state: { ...state, stage: 'ended' }, actions: [...actions, ...ending] };
     name = nextOf(here, state.slots);
   }
   const ended = endPolitely(state, 'flow-lost');
   return { state: ended.state, actions: [...actions, ...ended.actions] };
+}
+
+/** The actions of a state that ends the conversation; undefined for another one. */
+function endOf({ hangup, transfer, bot }: StateDocument, scope: TextScope): readonly DialogAction[] | undefined {
+  if (hangup !== undefined) return [{ type: 'hangup', reason: hangup }];
+  if (transfer !== undefined) return transferOf(transfer, scope);
+  return bot === undefined ? undefined : [{ type: 'bot', name: bot }];
 }
 
 /** A queue's leave key counts as soon as it is pressed. */

@@ -6,9 +6,20 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
-import { CALL_TOOLS, callAction, isCallTool, type ModelTransfers, type Tool, transferTools } from './call-tools.ts';
+import {
+  CALL_TOOLS,
+  callAction,
+  isCallTool,
+  type ModelTransfers,
+  type Tool,
+  transferTools,
+  callCodeTool,
+  type CodeTool,
+  parametersOf,
+  callWebTool,
+  type WebTool,
+} from './tools.ts';
 import { messagesFor, type Message, type ModelLimits, ModelRequest, ModelStream, type ToolCall } from './model-request.ts';
-import { callCodeTool, type CodeTool, parametersOf, callWebTool, type WebTool } from './own-tools.ts';
 
 export interface LlmHookSettings {
   readonly baseUrl: string;

@@ -7,25 +7,7 @@ import type { ContractOf } from './contract.ts';
 
 /** Phrases of a correction; `true`: everything before is dropped. */
 const RESTARTS = phraseTable<boolean>([
-  [
-    false,
-    [
-      'sorry',
-      'no',
-      'no no',
-      'wait',
-      'i mean',
-      'correction',
-      'oops',
-      'नहीं',
-      'नहीं नहीं',
-      'सॉरी',
-      'माफ़ कीजिए',
-      'गलत',
-      'मतलब',
-      'रुकिए',
-    ],
-  ],
+  [false, 'sorry, no, no no, wait, i mean, correction, oops, नहीं, नहीं नहीं, सॉरी, माफ़ कीजिए, गलत, मतलब, रुकिए'.split(', ')],
   [true, ['let me start again', 'start again', 'start over', 'from the beginning', 'scratch that', 'फिर से', 'दोबारा', 'शुरू से']],
 ]);
 /** Digits that show whether the caller starts again or goes on. */

@@ -14,8 +14,7 @@ import {
 import { findDay } from './find-day.ts';
 import { type Language, tokenise } from './tokens.ts';
 import { numberAt } from './numbers.ts';
-import { ENGLISH_CLASSES } from './opt-out-english-words.ts';
-import { HINDI_CLASSES } from './opt-out-hindi-words.ts';
+import { ENGLISH_CLASSES, HINDI_CLASSES } from './opt-out-words.ts';
 import { refusalWords } from './opt-out.ts';
 import { withDevanagari } from './romanised.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';

@@ -13,9 +13,8 @@ import {
   tenseOf,
   yearAt,
 } from './calendar.ts';
-import { countedDayAt, dayAt, LAST_WEEK } from './day.ts';
+import { countedDayAt, dayAt, LAST_WEEK, type DayWords, isVague, meantDays } from './day.ts';
 import { type Language, type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
-import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { numberAt } from './numbers.ts';
 import { monthFromNowAt, onSide, weekdayOfMonthAt } from './weekday-of-month.ts';
 

@@ -1,3 +1,4 @@
+import { pairTable } from '../../kernel/pair-table.ts';
 import { pieceAt, sayNumber } from './numbers.ts';
 import { type Language, phraseAt, phraseTable, plainText } from './tokens.ts';
 import { letterNamed, spelledAt, spelledWords } from './spelling.ts';
@@ -34,28 +35,11 @@ const LEAD_IN = new Set(
 );
 const BETWEEN = new Set(['all', 'small', 'lowercase', 'letters', 'letter', 'capital', 'word']);
 /** Parts of domains in Devanagari. */
-const DOMAIN_WORDS: ReadonlyMap<string, string> = new Map(
-  [
-    'जीमेल gmail',
-    'याहू yahoo',
-    'हॉटमेल hotmail',
-    'आउटलुक outlook',
-    'रेडिफमेल rediffmail',
-    'रेडिफ rediff',
-    'आईक्लाउड icloud',
-    'कॉम com',
-    'कोम com',
-    'काम com',
-    'इन in',
-    'को co',
-    'नेट net',
-    'ऑर्ग org',
-    'ओआरजी org',
-    'गूगल google',
-  ].map((pair) => {
-    const [said = '', written = ''] = pair.split(' ');
-    return [plainText(said), written] as const;
-  }),
+const DOMAIN_WORDS = pairTable(
+  plainText(
+    `जीमेल=gmail याहू=yahoo हॉटमेल=hotmail आउटलुक=outlook रेडिफमेल=rediffmail रेडिफ=rediff आईक्लाउड=icloud कॉम=com
+    कोम=com काम=com इन=in को=co नेट=net ऑर्ग=org ओआरजी=org गूगल=google`,
+  ),
 );
 const PROVIDERS = new Set('gmail yahoo hotmail outlook rediffmail icloud live aol proton'.split(' '));
 const EIGHT_OR_AT = plainText('एट');
@@ -173,20 +157,8 @@ function isSpelledOut(plain: readonly string[], index: number): boolean {
 }
 
 const SIGN_NAMES: Readonly<Record<Language, ReadonlyMap<string, string>>> = {
-  en: new Map([
-    ['@', 'at'],
-    ['.', 'dot'],
-    ['_', 'underscore'],
-    ['-', 'dash'],
-    ['+', 'plus'],
-  ]),
-  hi: new Map([
-    ['@', 'ऐट'],
-    ['.', 'डॉट'],
-    ['_', 'अंडरस्कोर'],
-    ['-', 'डैश'],
-    ['+', 'प्लस'],
-  ]),
+  en: pairTable('@=at .=dot _=underscore -=dash +=plus'),
+  hi: pairTable('@=ऐट .=डॉट _=अंडरस्कोर -=डैश +=प्लस'),
 };
 /** Words with another meaning when an address is read out. */
 const TAKEN = new Set(

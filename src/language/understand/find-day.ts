@@ -1,7 +1,6 @@
 import { type CalendarDay, dayNumberAt } from './calendar.ts';
 import { monthDayAt } from './date.ts';
-import { dayAt } from './day.ts';
-import { type DayWords, isVague, meantDays } from './meant-days.ts';
+import { dayAt, type DayWords, isVague, meantDays } from './day.ts';
 import { type Found, tokenise } from './tokens.ts';
 
 interface Named extends Found<CalendarDay | undefined>, DayWords {}

@@ -1,6 +1,6 @@
 // How callers say in English that they want no more calls, or that the number is wrong. Words are as `opt-out.ts` cuts them:
 // negations are one word (`dont`, `isnt`), articles, hesitations and swear words are gone.
-import { LIMITED, LIMITED_STOP } from './opt-out-english-words.ts';
+import { LIMITED, LIMITED_STOP } from './opt-out-words.ts';
 import type { PatternRow } from './word-patterns.ts';
 
 /** An `aside` looks like an opt-out but is not one: it consumes its words before other patterns read them. */

@@ -1,5 +1,4 @@
-import { ENGLISH_CLASSES } from './opt-out-english-words.ts';
-import { HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi-words.ts';
+import { ENGLISH_CLASSES, HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-words.ts';
 import { OPT_OUT_WEIGHTS } from './opt-out-weights.ts';
 import { ENGLISH, type OptOutRow } from './opt-out-english.ts';
 import { HINDI } from './opt-out-hindi.ts';
@@ -129,7 +128,7 @@ function grammar(): Grammar {
 function makeGrammar(): Grammar {
   const spellings = new Map<string, string>();
   const byFold = new Map<string, string>();
-  for (const [word, variants] of Object.entries(HINDI_SPELLINGS)) {
+  for (const [word, variants] of HINDI_SPELLINGS) {
     for (const spelling of variants.split(' ')) {
       spellings.set(plainText(spelling), word);
       byFold.set(folded(spelling), word);

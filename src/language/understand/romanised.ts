@@ -1,3 +1,4 @@
+import { pairTable } from '../../kernel/pair-table.ts';
 import { sayNumber } from './numbers.ts';
 import { tokenise } from './tokens.ts';
 
@@ -49,27 +50,10 @@ const ROWS = [
   'tees/tis ikatis/ikattis',
 ];
 const TENS = '- - - - chalis/chaalis/chalees pachas/pachaas saath sattar assi/assee nabbe/nabbey'.split(' ');
-const OTHERS: readonly (readonly [string, string])[] = [
-  ['सौ', 'sau'],
-  ['हज़ार', 'hazar/hazaar/hajar/hajaar'],
-  ['लाख', 'lakh/lac/laakh/lakhs'],
-  ['करोड़', 'crore/karod/karor/crores'],
-  ['सवा', 'sava/sawa'],
-  ['डेढ़', 'dedh/derh/ded'],
-  ['ढाई', 'dhai/dhaai/adhai'],
-  ['साढ़े', 'sadhe/saadhe/sade/saade'],
-  ['पौने', 'paune/pone'],
-  ['रुपये', 'rupaye/rupay/rupaiya'],
-  ['पैसे', 'paise'],
-  ['बजे', 'baje'],
-  ['सुबह', 'subah'],
-  ['दोपहर', 'dopahar/dopahr'],
-  ['शाम', 'shaam/sham'],
-  ['रात', 'raat'],
-  ['कल', 'kal'],
-  ['परसों', 'parson/parso'],
-  ['आज', 'aaj'],
-];
+const OTHERS = pairTable(
+  `सौ=sau हज़ार=hazar/hazaar/hajar/hajaar लाख=lakh/lac/laakh/lakhs करोड़=crore/karod/karor/crores सवा=sava/sawa डेढ़=dedh/derh/ded ढाई=dhai/dhaai/adhai साढ़े=sadhe/saadhe/sade/saade
+  पौने=paune/pone रुपये=rupaye/rupay/rupaiya पैसे=paise बजे=baje सुबह=subah दोपहर=dopahar/dopahr शाम=shaam/sham रात=raat कल=kal परसों=parson/parso आज=aaj`,
+);
 
 /** Spellings that are also English words, or other Hindi ones: numbers only beside another number. */
 const DOUBTFUL = new Set(['do', 'doh', 'tin', 'char', 'sat', 'saath', 'das', 'bees', 'bis', 'tis', 'eck', 'che']);

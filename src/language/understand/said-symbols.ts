@@ -1,3 +1,4 @@
+import { pairTable } from '../../kernel/pair-table.ts';
 import { numberAt } from './numbers.ts';
 import { tokenise } from './tokens.ts';
 
@@ -31,15 +32,10 @@ const TIMES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The letters' names as Hindi speakers say them. */
-const LETTERS: ReadonlyMap<string, string> = new Map(
-  [
-    'ए=A बी=B सी=C डी=D ई=E एफ=F जी=G एच=H आई=I जे=J के=K एल=L एम=M',
-    'एन=N ओ=O पी=P क्यू=Q आर=R एस=S टी=T यू=U वी=V डब्ल्यू=W एक्स=X वाई=Y जेड=Z',
-    'bee=B cee=C see=C dee=D eff=F gee=G aitch=H jay=J kay=K ell=L em=M en=N pee=P queue=Q are=R ess=S tee=T you=U vee=V ex=X why=Y zed=Z zee=Z',
-  ]
-    .join(' ')
-    .split(' ')
-    .map((pair) => pair.split('=') as [string, string]), // two parts by construction
+const LETTERS = pairTable(
+  `ए=A बी=B सी=C डी=D ई=E एफ=F जी=G एच=H आई=I जे=J के=K एल=L एम=M
+  एन=N ओ=O पी=P क्यू=Q आर=R एस=S टी=T यू=U वी=V डब्ल्यू=W एक्स=X वाई=Y जेड=Z
+  bee=B cee=C see=C dee=D eff=F gee=G aitch=H jay=J kay=K ell=L em=M en=N pee=P queue=Q are=R ess=S tee=T you=U vee=V ex=X why=Y zed=Z zee=Z`,
 );
 
 /**

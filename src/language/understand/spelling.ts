@@ -1,3 +1,4 @@
+import { pairTable } from '../../kernel/pair-table.ts';
 import { plainText, type Found, tokenise } from './tokens.ts';
 import { pieceAt } from './numbers.ts';
 
@@ -11,11 +12,7 @@ const CODE_WORDS =
   'alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu'.split(
     ' ',
   );
-const OTHER_CODE_WORDS: readonly (readonly [string, string])[] = [
-  ['a', 'alfa'],
-  ['j', 'juliett'],
-  ['w', 'whisky'],
-];
+const OTHER_CODE_WORDS = pairTable('a=alfa j=juliett w=whisky');
 /** How recognisers write spoken letters, a to z. */
 const SOUNDS =
   '- bee cee/see/sea dee - eff/ef gee/jee aitch/haitch/hech - jay kay/kaye el/ell em en/enn oh pee/pea cue/queue/kew ar ess/es tee/tea you/yu vee/wee double-you ex why/wye zed/zee'.split(
@@ -26,35 +23,7 @@ const HINDI = 'ए/ऐ बी सी डी ई एफ़/एफ जी एच/�
 );
 /** Letters and sounds that are words too: an article, a pronoun, हाँ जी, का/के. */
 const WEAK = new Set(
-  [
-    'a',
-    'i',
-    'u',
-    'see',
-    'sea',
-    'oh',
-    'you',
-    'why',
-    'tea',
-    'pea',
-    'queue',
-    'cue',
-    'es',
-    'en',
-    'el',
-    'gee',
-    'wee',
-    'जी',
-    'के',
-    'आई',
-    'ए',
-    'ई',
-    'ऐ',
-    'सी',
-    'पी',
-    'ओ',
-    'आय',
-  ].map(plainText),
+  'a i u see sea oh you why tea pea queue cue es en el gee wee जी के आई ए ई ऐ सी पी ओ आय'.split(' ').map(plainText),
 );
 
 const NAMES = new Map<string, LetterName>();
@@ -62,7 +31,8 @@ for (let index = 0; index < 26; index++) {
   const letter = String.fromCharCode(97 + index);
   const named = [CODE_WORDS, SOUNDS, HINDI].flatMap((names) => names[index]?.split('/') ?? []);
   named.unshift(letter);
-  for (const [other, word] of OTHER_CODE_WORDS) if (other === letter) named.push(word);
+  const other = OTHER_CODE_WORDS.get(letter);
+  if (other !== undefined) named.push(other);
   for (const name of named) {
     const word = plainText(name);
     if (word !== '-') NAMES.set(word, { letter, weak: WEAK.has(word) });
@@ -197,42 +167,11 @@ function spokenWord(words: readonly string[], index: number): Omit<Spelled, 'fro
 /** The Latin letter for the first sound of a Hindi word. */
 const INITIALS: ReadonlyMap<string, string> = new Map(
   [
-    ['a', 'अआ'],
-    ['i', 'इ'],
-    ['u', 'उऊ'],
-    ['e', 'ईएऐ'],
-    ['o', 'ओऔऑ'],
-    ['b', 'बभ'],
-    ['c', 'च'],
-    ['d', 'दडधढ'],
-    ['f', 'फ'],
-    ['g', 'गघ'],
-    ['h', 'ह'],
-    ['j', 'जझ'],
-    ['k', 'कख'],
-    ['l', 'ल'],
-    ['m', 'म'],
-    ['n', 'नण'],
-    ['p', 'प'],
-    ['r', 'र'],
-    ['s', 'सशष'],
-    ['t', 'टतथठ'],
-    ['v', 'व'],
-    ['y', 'य'],
-  ].flatMap(([letter = '', signs = '']) => signs.split('').map((sign) => [sign, letter] as const)),
+    ...pairTable('a=अआ i=इ u=उऊ e=ईएऐ o=ओऔऑ b=बभ c=च d=दडधढ f=फ g=गघ h=ह j=जझ k=कख l=ल m=म n=नण p=प r=र s=सशष t=टतथठ v=व y=य'),
+  ].flatMap(([letter, signs]) => signs.split('').map((sign) => [sign, letter] as const)),
 );
 /** Words whose first sound is another letter in English. */
-const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
-  [
-    ['क्वीन', 'q'],
-    ['एक्सरे', 'x'],
-    ['ज़ेबरा', 'z'],
-    ['वर्धा', 'w'],
-    ['चार्ली', 'c'],
-    ['ज़ू', 'z'],
-    ['कैट', 'c'],
-  ].map(([word = '', letter = '']) => [plainText(word), letter] as const),
-);
+const EXCEPTIONS = pairTable(plainText('क्वीन=q एक्सरे=x ज़ेबरा=z वर्धा=w चार्ली=c ज़ू=z कैट=c'));
 
 function initialOf(word: string): string | undefined {
   const first = word.charAt(0);

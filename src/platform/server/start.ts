@@ -98,6 +98,30 @@ export interface RunningPlatform extends AsyncDisposable {
 
 const defaultBasePort = 7100;
 
+/** The applications of the five listeners, without routes. */
+function createApps(
+  clock: Clock,
+  logger: Logger,
+  limits: PlatformLimits,
+  compat: boolean,
+): Readonly<Record<ListenerName, FastifyInstance>> {
+  const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
+    const bodyLimitBytes = limits.jsonBytes;
+    // Longer than the slowest answer, so that its 504 comes from this platform.
+    const requestTimeoutMs = limits.batchMs + 60_000;
+    const { bodyMs: bodyTimeoutMs } = limits;
+    return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, bodyTimeoutMs, ...extra });
+  };
+  const newer = compat ? { errorBody: compatErrorBody } : {};
+  return {
+    auth: app('auth', { bodyLimitBytes: 64 * 1024 }),
+    asr: app('asr', newer),
+    asrAlt: app('asrAlt', { errorBody: altErrorBody }),
+    med: app('med'),
+    tts: app('tts', newer),
+  };
+}
+
 /**
  * Starts the speech platform: five loopback listeners over the given engines.
  * @throws PlatformPortError when a port is taken; nothing is left listening then
@@ -113,20 +137,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const entries = options.apiKeys?.length ? options.apiKeys : [{ secret: newApiKey() }];
   const keys = new ApiKeys(entries, options.keyFile);
   const tokens = await Tokens.create(clock, options.signingKeys);
-  const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
-    const bodyLimitBytes = limits.jsonBytes;
-    // Longer than the slowest answer, so that its 504 comes from this platform.
-    const requestTimeoutMs = limits.batchMs + 60_000;
-    const { bodyMs: bodyTimeoutMs } = limits;
-    return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, bodyTimeoutMs, ...extra });
-  };
-  const apps: Readonly<Record<ListenerName, FastifyInstance>> = {
-    auth: app('auth', { bodyLimitBytes: 64 * 1024 }),
-    asr: app('asr', compat ? { errorBody: compatErrorBody } : {}),
-    asrAlt: app('asrAlt', { errorBody: altErrorBody }),
-    med: app('med'),
-    tts: app('tts', compat ? { errorBody: compatErrorBody } : {}),
-  };
+  const apps = createApps(clock, logger, limits, compat);
   for (const name of listenerNames) addRequestFaults(apps[name], faults, clock);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
   const speakers = new SpeakerStore(join(options.dataDir, 'speakers.json'), clock);

@@ -9,7 +9,7 @@ import { OffhookError } from '../../kernel/errors.ts';
 import { unlessMissing } from '../../kernel/temporary.ts';
 import type { ReplayReport } from './compare.ts';
 import { FixtureExpiredError, FixtureInvalidError, plainFixture, SEALED_SUFFIX, type FixtureKey } from './fixture-file.ts';
-import type { NamedSetting } from './setting-change.ts';
+import type { NamedSetting } from './replay-call.ts';
 
 /** Too many replays are running, or one exceeded its time. */
 export class ReplayBusyError extends OffhookError {

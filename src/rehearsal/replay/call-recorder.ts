@@ -13,11 +13,10 @@ import type { FixturePlace } from './fixture-file.ts';
 import { FixtureDraft } from './fixture-draft.ts';
 import { recordEndOfTurn } from './end-of-turn.ts';
 import { measuresOf } from './compare.ts';
-import { recordAnswer } from './recorded-answer.ts';
+import { recordAnswer, StimulusGate } from './stimulus-gate.ts';
 import { keptFormat, RecordedAttachment, recordControl } from './recorded-carrier.ts';
 import { recordRecogniser, recordSounds, recordSynthesizer } from './recorded-speech.ts';
 import { scrub } from './scrub.ts';
-import { StimulusGate } from './stimulus-gate.ts';
 
 export interface CallRecorderOptions {
   readonly identity: CallIdentity;

@@ -3,7 +3,7 @@ import type { CallRecord } from '../../call/log/call-record.ts';
 import type { Decision } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
 import type { ReplayedCall } from './replay-call.ts';
-import type { StandIn } from './stand-ins.ts';
+import type { StandIn } from './replayed-answer.ts';
 
 const stage = z.number().nullable();
 

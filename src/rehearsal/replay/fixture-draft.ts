@@ -1,7 +1,6 @@
 import { type Encoding, idleByte } from '../../audio/format.ts';
-import type { AnswerNotes, AnswerTiming } from './recorded-answer.ts';
+import type { AnswerNotes, AnswerTiming, StimulusGate } from './stimulus-gate.ts';
 import type { Entry, FixtureBody } from './fixture.ts';
-import type { StimulusGate } from './stimulus-gate.ts';
 
 /**
  * Limit of a fixture: a quarter of an hour of both sides on a telephone leg, four minutes on a wideband one; the rest of a longer call is left out.

@@ -4,8 +4,7 @@ import type { Attachment, CallControl, MediaEvent } from '../../carriers/port.ts
 import type { AllowedTarget } from '../../config/allowed-target.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureDraft } from './fixture-draft.ts';
-import { recordAnswer } from './recorded-answer.ts';
-import type { StimulusGate } from './stimulus-gate.ts';
+import { recordAnswer, type StimulusGate } from './stimulus-gate.ts';
 
 /** When a carrier that plays at once has played what it was sent, by our clock. */
 export class CarrierEnd {

@@ -5,8 +5,7 @@ import type { Sounds } from '../../call/outbound/sounds/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureBody, KeptRecognition } from './fixture.ts';
 import { failureName, type FixtureDraft } from './fixture-draft.ts';
-import { recordAnswer } from './recorded-answer.ts';
-import type { StimulusGate } from './stimulus-gate.ts';
+import { recordAnswer, type StimulusGate } from './stimulus-gate.ts';
 
 /** A recogniser that passes its events through the gate and records them, with the commit that caused each, if any. */
 export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, draft: FixtureDraft): Recogniser {

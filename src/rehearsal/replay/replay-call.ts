@@ -1,5 +1,10 @@
-import type { Attachment } from '../../carriers/port.ts';
 import { type Bot, botSettings } from '../../config/bots.ts';
+import { loadVoiceActivity } from '../../audio/voice-activity/voice-activity.ts';
+import { inlineJudge } from '../../call/inbound/neural/inline-judge.ts';
+import { loadRnnoise } from '../../call/inbound/neural/rnnoise-model.ts';
+import { parseKeptAction } from '../../dialog/action-schema.ts';
+import { SentenceCutter } from '../../speech/tts/sentences.ts';
+import type { Attachment } from '../../carriers/port.ts';
 import { Destinations } from '../../config/destinations.ts';
 import { createEvents } from '../../observability/events.ts';
 import { silentLogger } from '../../observability/logger.ts';
@@ -18,8 +23,45 @@ import { KeptMarks, ReplayedAttachment, replayControl } from './replayed-carrier
 import { type ReadAction, replayDialog } from './replayed-dialog.ts';
 import { soundSpeech } from './recorded-speech.ts';
 import { replayRecogniser, replaySynthesizer } from './replayed-speech.ts';
-import type { NoteStandIn, StandIn } from './stand-ins.ts';
+import type { NoteStandIn, StandIn } from './replayed-answer.ts';
 import { VirtualTime } from './virtual-time.ts';
+
+/** A setting's value; nested names have dots: `interruption.clearAfterMs`. */
+export interface NamedSetting {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/**
+ * Makes a change of a bot's settings.
+ * @returns a function that throws TypeError, with the reason, for invalid settings
+ */
+export function settingChange(settings: readonly NamedSetting[]): (bot: Bot) => Bot {
+  return (bot) => {
+    const { folder, file: _file, version: _version, serverUrl: _serverUrl, dialogSecret: _secret, ...plain } = bot;
+    const changed = settings.reduce<unknown>((document, { name, value }) => withValue(document, name.split('.'), value), plain);
+    const parsed = botSettings.safeParse(changed);
+    if (parsed.success) return { ...parsed.data, folder };
+    const wrong = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
+    throw new TypeError(`these are no settings of a bot: ${wrong.join('; ')}`);
+  };
+}
+
+function withValue(document: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const fields: Record<string, unknown> = typeof document === 'object' && document !== null ? { ...document } : {};
+  return { ...fields, [name]: withValue(fields[name], rest, value) };
+}
+
+/** External parts of today's code for replays. */
+export async function replayParts(): Promise<ReplayParts> {
+  return {
+    createDetector: await loadVoiceActivity(),
+    speechJudge: inlineJudge(await loadRnnoise()),
+    createCutter: () => new SentenceCutter(),
+    readAction: parseKeptAction,
+  };
+}
 
 /** External parts of today's code for a replayed call. */
 export interface ReplayParts {

@@ -5,9 +5,7 @@ import { REPLAY_SETTINGS, type ReplayOutcome, type ReplayTask } from './call-fix
 import { compareCalls } from './compare.ts';
 import type { CallFixture } from './fixture.ts';
 import { decodeFixture } from './fixture-file.ts';
-import { replayCall } from './replay-call.ts';
-import { replayParts } from './replay-parts.ts';
-import { settingChange } from './setting-change.ts';
+import { replayCall, replayParts, settingChange } from './replay-call.ts';
 
 yieldToCalls();
 // JSON drops undefined fields, as the API's answer does.

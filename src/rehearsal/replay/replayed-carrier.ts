@@ -5,8 +5,7 @@ import type { Timer } from '../../kernel/clock.ts';
 import type { DecisionLog } from './decision.ts';
 import type { CallFixture, Entry } from './fixture.ts';
 import { CarrierEnd } from './recorded-carrier.ts';
-import { replayAnswer } from './replayed-answer.ts';
-import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
+import { replayAnswer, median, type NoteStandIn, takeFirst } from './replayed-answer.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 type Kept<Kind extends Entry['k']> = Extract<Entry, { k: Kind }> & { readonly rank: number };

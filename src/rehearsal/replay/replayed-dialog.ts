@@ -1,8 +1,7 @@
 import type { DialogAction, DialogHookFactory } from '../../dialog/port.ts';
 import { askedText, inputText, type DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
-import { type KeptPart, replayAnswer } from './replayed-answer.ts';
-import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
+import { type KeptPart, replayAnswer, median, type NoteStandIn, takeFirst } from './replayed-answer.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 const USUAL_ANSWER_MS = 100;

@@ -4,9 +4,8 @@ import { PLATFORM_RECOGNITION, PLATFORM_SYNTHESIS } from '../../speech/platform-
 import type { Recogniser, RecognitionEvent, RecognitionSession, Synthesizer } from '../../speech/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
-import { type KeptPart, replayAnswer } from './replayed-answer.ts';
+import { type KeptPart, replayAnswer, median, type NoteStandIn, takeFirst } from './replayed-answer.ts';
 import { withoutDigits } from './scrub.ts';
-import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** Largest distance at which two commits count as the same. */

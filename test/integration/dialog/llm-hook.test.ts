@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { compiledTwin } from '../../../src/kernel/entry-file.ts';
-import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
+import { loadCodeTools } from '../../../src/dialog/llm/tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire.ts';

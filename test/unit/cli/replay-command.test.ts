@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { namedSettings } from '../../../src/cli/replay-command.ts';
 import { botSettings } from '../../../src/config/bots.ts';
-import { settingChange } from '../../../src/rehearsal/replay/setting-change.ts';
+import { settingChange } from '../../../src/rehearsal/replay/replay-call.ts';
 
 const written = { name: 'desk', voice: 'v', dialog: { kind: 'module', file: 'desk.js' } };
 const bot = { ...botSettings.parse(written), folder: '/bots' };

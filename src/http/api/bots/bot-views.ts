@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { ENDINGS } from '../../../call/log/outcome.ts';
 import type { Bot } from '../../../config/bots.ts';
 import type { Problem } from '../../../config/problem.ts';
-import { EDGE_KINDS, STEP_KINDS } from '../../../dialog/flow/graph.ts';
+import { EDGE_KINDS } from '../../../dialog/flow/flow-parts.ts';
+import { STEP_KINDS } from '../../../dialog/flow/graph.ts';
 import { maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import type { Principal } from '../system/api-keys.ts';
 

@@ -19,7 +19,7 @@ export interface Analysis {
   readonly intent?: string;
   readonly sentiment?: string;
   readonly summary?: string;
-  readonly keyterms?: readonly string[];
+  readonly keyterms?: string[];
   readonly normalizedText?: string;
 }
 

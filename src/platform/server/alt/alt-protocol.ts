@@ -9,6 +9,7 @@ import { firstProblem } from '../listener/refusal.ts';
 import type { ClientMessage, RecognitionProtocol, SocketProblem } from '../asr/recognition-socket.ts';
 import type { RecognitionResult } from '../../engines/recognise/port.ts';
 import { maxWaitingTurns, type SessionTimes, type TurnRules } from '../asr/recognition-session.ts';
+import { count, time } from '../asr/realtime-protocol.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';
 
 /** Sample formats of a Variant B socket. */
@@ -143,42 +144,47 @@ function sampleTypeOf(word: z.infer<typeof sampleType>): AltSampleType {
   return word === 'mulaw' ? 'ulaw' : word;
 }
 
-/** Events of a Variant B socket (reference, 1.2, generation 1). Times are of the session's audio. */
-export type AltEvent =
-  | { readonly type: 'ready'; readonly session_id: string; readonly warnings?: readonly string[] }
-  | { readonly type: 'speech_start' | 'speech_end'; readonly segment_id: number; readonly offset_ms: number }
-  | (AltText & { readonly type: 'partial'; readonly is_final: false })
-  | (AltText & { readonly type: 'final_segment'; readonly is_final: true; readonly silence_duration_ms: number })
+const altText = { text: z.string(), language: z.string(), segment_id: count, audio_duration_sec: time };
+const altTimes = { latency_ms: time, offset_ms: time, duration_ms: time };
+/** Events of a Variant B socket (reference, 1.2, generation 1), as sent and as described. Times are of the session's audio. */
+export const altEvents = {
+  ready: z.strictObject({ type: z.literal('ready'), session_id: z.string(), warnings: z.array(z.string()).exactOptional() }),
+  speech: z.strictObject({ type: z.enum(['speech_start', 'speech_end']), segment_id: count, offset_ms: time }),
+  partial: z.strictObject({ type: z.literal('partial'), ...altText, is_final: z.literal(false), ...altTimes }),
+  final_segment: z.strictObject({
+    type: z.literal('final_segment'),
+    ...altText,
+    is_final: z.literal(true),
+    ...altTimes,
+    silence_duration_ms: time,
+  }),
   /** The text of the whole connection, sent once. */
-  | {
-      readonly type: 'final';
-      readonly text: string;
-      readonly language: string;
-      readonly is_final: true;
-      readonly audio_duration_sec: number;
-      readonly inference_time_ms: number;
-      readonly connection_duration_sec: number;
-    }
-  | { readonly type: 'end_of_transcript' }
-  | {
-      readonly type: 'done';
-      readonly total_segments: number;
-      readonly total_audio_duration_sec: number;
-      readonly connection_duration_sec: number;
-    }
-  | { readonly type: 'error'; readonly code: AltErrorCode; readonly message: string };
+  final: z.strictObject({
+    type: z.literal('final'),
+    text: z.string(),
+    language: z.string(),
+    is_final: z.literal(true),
+    audio_duration_sec: time,
+    inference_time_ms: time,
+    connection_duration_sec: time,
+  }),
+  end_of_transcript: z.strictObject({ type: z.literal('end_of_transcript') }),
+  done: z.strictObject({
+    type: z.literal('done'),
+    total_segments: count,
+    total_audio_duration_sec: time,
+    connection_duration_sec: time,
+  }),
+  error: z.strictObject({
+    type: z.literal('error'),
+    code: z.enum(['CAPACITY_FULL', 'PROTOCOL_ERROR', 'AUTH_FAILED', 'TIMEOUT', 'INTERNAL_ERROR']),
+    message: z.string(),
+  }),
+};
 
-interface AltText {
-  readonly text: string;
-  readonly language: string;
-  readonly segment_id: number;
-  readonly audio_duration_sec: number;
-  readonly latency_ms: number;
-  readonly offset_ms: number;
-  readonly duration_ms: number;
-}
+export type AltEvent = z.infer<(typeof altEvents)[keyof typeof altEvents]>;
 
-type AltErrorCode = 'CAPACITY_FULL' | 'PROTOCOL_ERROR' | 'AUTH_FAILED' | 'TIMEOUT' | 'INTERNAL_ERROR';
+type AltErrorCode = z.infer<typeof altEvents.error>['code'];
 
 /** Turns are segments, which the platform ends at silences; the session ends with its whole text. */
 function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
@@ -192,13 +198,6 @@ function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
     segment_id: segment,
     offset_ms: atMs,
   });
-  /** Joins the utterances of a segment. */
-  const joined = (utterances: readonly RecognitionResult[]) => {
-    const [first, last] = [utterances[0], utterances.at(-1)];
-    if (first === undefined || last === undefined || last.text === '') return undefined;
-    const durationMs = Math.max(0, Math.round((last.endS - first.startS) * 1000));
-    return { text: utterances.map(({ text }) => text).join(' '), language: last.language, durationMs };
-  };
   return {
     endpointSilenceMs: handshake.silenceMs,
     emptyFinalEveryMs: undefined,
@@ -247,28 +246,44 @@ function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
         return [{ text, delayMs: 0, events: () => [event] }];
       };
     },
-    end: ({ audioMs, elapsedMs }: SessionTimes) => {
-      const connectionSeconds = Math.round(elapsedMs) / 1000;
-      return [
-        {
-          type: 'final',
-          text: texts.join(' '),
-          language: texts.length === 0 ? 'und' : language,
-          is_final: true,
-          audio_duration_sec: audioMs / 1000,
-          inference_time_ms: Math.round(inferenceMs),
-          connection_duration_sec: connectionSeconds,
-        },
-        { type: 'end_of_transcript' },
-        {
-          type: 'done',
-          total_segments: texts.length,
-          total_audio_duration_sec: audioMs / 1000,
-          connection_duration_sec: connectionSeconds,
-        },
-      ];
-    },
+    end: (times) => lastEvents(texts, language, inferenceMs, times),
   };
+}
+
+/** The utterances of a segment as one; undefined when nothing was recognised. */
+function joined(utterances: readonly RecognitionResult[]) {
+  const [first, last] = [utterances[0], utterances.at(-1)];
+  if (first === undefined || last === undefined || last.text === '') return undefined;
+  const durationMs = Math.max(0, Math.round((last.endS - first.startS) * 1000));
+  return { text: utterances.map(({ text }) => text).join(' '), language: last.language, durationMs };
+}
+
+/** The whole text of a connection, and its end. */
+function lastEvents(
+  texts: readonly string[],
+  language: string,
+  inferenceMs: number,
+  { audioMs, elapsedMs }: SessionTimes,
+): readonly AltEvent[] {
+  const connectionSeconds = Math.round(elapsedMs) / 1000;
+  return [
+    {
+      type: 'final',
+      text: texts.join(' '),
+      language: texts.length === 0 ? 'und' : language,
+      is_final: true,
+      audio_duration_sec: audioMs / 1000,
+      inference_time_ms: Math.round(inferenceMs),
+      connection_duration_sec: connectionSeconds,
+    },
+    { type: 'end_of_transcript' },
+    {
+      type: 'done',
+      total_segments: texts.length,
+      total_audio_duration_sec: audioMs / 1000,
+      connection_duration_sec: connectionSeconds,
+    },
+  ];
 }
 
 /** The error code and close code of each problem (reference, fact 15: keys have close codes of their own). */
@@ -308,7 +323,7 @@ export function altProtocol({ keys, headerKey }: AltProtocolOptions): Recognitio
         ready: (sessionId, warnings) => ({
           type: 'ready',
           session_id: handshake.sessionId ?? sessionId,
-          ...(warnings.length === 0 ? {} : { warnings }),
+          ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
         }),
         readBytes: (bytes) => reader.readBytes(bytes),
         readText: (message) => reader.readText(message),

@@ -114,55 +114,61 @@ function jsonType(text: string): string | undefined {
   return typeSchema.safeParse(parseJson(text)).data?.type;
 }
 
-/** Events of a recognition socket, as sent (ASR doc, events; payloads from reference, 1.2). */
-export type RealtimeEvent =
-  | {
-      readonly type: 'ready';
-      readonly session_id: string;
-      /** `auto` when it is to be detected. */
-      readonly language: string;
-      readonly sample_rate: number;
-      readonly diarize: boolean;
-      readonly num_speakers?: number;
-      readonly codeswitch: boolean;
-      /** As applied; only with `compat`, when the client asked for it. */
-      readonly endpoint_silence_ms?: number;
-      /** What was asked for and will not be done; absent when empty. */
-      readonly warnings?: readonly string[];
-    }
-  | {
-      readonly type: 'partial';
-      readonly seg: number;
-      /** The whole segment so far. */
-      readonly text: string;
-      /** The text added since the segment's last partial; all of it when it was rewritten. */
-      readonly delta: string;
-      readonly elapsed_ms: number;
-      readonly language?: string;
-    }
-  | FinalEvent<'final'>
-  | FinalEvent<'final_refined'>
-  /** After the last final of a turn; only with `compat`. */
-  | { readonly type: 'utterance_end'; readonly seg: number }
-  /** `message`, the same text, only with `compat`. */
-  | { readonly type: 'error'; readonly error: string; readonly message?: string };
+/** Numbers in the events of both addresses. */
+export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const time = z.number().min(0);
 
-interface FinalEvent<Type extends 'final' | 'final_refined'> {
-  readonly type: Type;
-  readonly seg: number;
-  readonly text: string;
+const finalFields = {
+  seg: count,
+  text: z.string(),
   /** Since `ready`. */
-  readonly elapsed_ms: number;
+  elapsed_ms: time,
   /** Absent when nothing was recognised. */
-  readonly language?: string;
+  language: z.string().exactOptional(),
   /** Seconds of the session's audio. */
-  readonly start: number;
-  readonly end: number;
+  start: time,
+  end: time,
   /** Only in a session with diarization; null when unknown. */
-  readonly speaker?: string | null;
+  speaker: z.string().nullable().exactOptional(),
   /** True on the last final of a commit; absent in profiles without it. */
-  readonly end_of_utterance?: boolean;
-}
+  end_of_utterance: z.boolean().exactOptional(),
+};
+
+/** The events of a socket, as sent and as described. */
+export const realtimeEvents = {
+  ready: z.strictObject({
+    type: z.literal('ready'),
+    session_id: z.string(),
+    /** `auto` when it is to be detected. */
+    language: z.string(),
+    sample_rate: count,
+    diarize: z.boolean(),
+    num_speakers: count.exactOptional(),
+    codeswitch: z.boolean(),
+    /** As applied; only with `compat`, when the client asked for it. */
+    endpoint_silence_ms: count.exactOptional(),
+    /** What was asked for and will not be done; absent when empty. */
+    warnings: z.array(z.string()).exactOptional(),
+  }),
+  partial: z.strictObject({
+    type: z.literal('partial'),
+    seg: count,
+    /** The whole segment so far. */
+    text: z.string(),
+    /** The text added since the segment's last partial; all of it when it was rewritten. */
+    delta: z.string(),
+    elapsed_ms: time,
+    language: z.string().exactOptional(),
+  }),
+  final: z.strictObject({ type: z.literal('final'), ...finalFields }),
+  final_refined: z.strictObject({ type: z.literal('final_refined'), ...finalFields }),
+  /** After the last final of a turn; only with `compat`. */
+  utterance_end: z.strictObject({ type: z.literal('utterance_end'), seg: count }),
+  /** `message`, the same text, only with `compat`. */
+  error: z.strictObject({ type: z.literal('error'), error: z.string(), message: z.string().exactOptional() }),
+};
+
+export type RealtimeEvent = z.infer<(typeof realtimeEvents)[keyof typeof realtimeEvents]>;
 
 /** Most speakers told apart when the client does not give a number. */
 const usualSpeakers = 4;
@@ -180,7 +186,7 @@ export function realtimeRules(init: InitFrame, { behaviour, compat }: RealtimeRu
   let seg = 0;
   let finals = 0;
   /** Called when the result is there, since audio is kept for a while only. */
-  const speakerOf = ({ text, startS, endS }: RecognitionResult): Pick<FinalEvent<'final'>, 'speaker'> => {
+  const speakerOf = ({ text, startS, endS }: RecognitionResult): { speaker?: string | null } => {
     if (speakers === undefined) return {};
     const speaker = text === '' ? undefined : speakers.speakerOf(startS, endS);
     return { speaker: speaker === undefined ? null : speakerLabel(speaker) };
@@ -263,7 +269,7 @@ export function realtimeProtocol(options: RealtimeProtocolOptions): RecognitionP
           ...(init.numSpeakers === undefined ? {} : { num_speakers: init.numSpeakers }),
           codeswitch: init.codeswitch,
           ...(init.endpointSilenceMs === undefined ? {} : { endpoint_silence_ms: init.endpointSilenceMs }),
-          ...(warnings.length === 0 ? {} : { warnings }),
+          ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
         }),
         readBytes: (bytes) => ({ type: 'audio', bytes }),
         readText: (command) => readRealtimeCommand(command, compat),

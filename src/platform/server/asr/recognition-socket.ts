@@ -84,153 +84,185 @@ const maxUnreadBytes = 1024 * 1024;
 
 /** Serves streaming recognition on a new socket: first message, time limits, slots, session, errors and close. */
 export function serveRecognitionSocket<Event extends object>(options: RecognitionSocketOptions<Event>): void {
-  const { socket, protocol, clock, limits, engine, faults } = options;
-  const id = randomUUID();
-  const logger = options.logger.child({ sessionId: id });
-  let state: State<Event> = { name: 'waiting' };
-  const timers: Timer[] = [];
+  const served = new ServedSocket(options);
+  options.socket.on('message', (data, isBinary) => served.received(bytesOf(data), isBinary));
+  options.socket.on('close', () => served.leave());
+}
 
-  const send = (event: Event): void => {
-    if (socket.readyState !== socket.OPEN) return;
-    socket.send(JSON.stringify(event));
-    if (socket.bufferedAmount > maxUnreadBytes) {
-      logger.warn({ unreadBytes: socket.bufferedAmount }, 'client does not read its events, socket closed');
-      socket.terminate();
+class ServedSocket<Event extends object> {
+  readonly #options: RecognitionSocketOptions<Event>;
+  readonly #id = randomUUID();
+  readonly #logger: Logger;
+  readonly #timers: Timer[] = [];
+  #state: State<Event> = { name: 'waiting' };
+  #idle: Timer;
+  readonly #openTimer: Timer;
+
+  constructor(options: RecognitionSocketOptions<Event>) {
+    const { clock, limits, protocol } = options;
+    this.#options = options;
+    this.#logger = options.logger.child({ sessionId: this.#id });
+    this.#idle = this.#watchIdle();
+    this.#openTimer = clock.after(limits.initMs, () =>
+      this.#failTimeout(`No ${protocol.words.opening} arrived within ${limits.initMs / 1000} s`),
+    );
+    this.#timers.push(this.#openTimer);
+  }
+
+  received(bytes: Buffer, isBinary: boolean): void {
+    const state = this.#state;
+    this.#idle.cancel();
+    if (state.name === 'closed') return;
+    this.#idle = this.#watchIdle();
+    switch (state.name) {
+      case 'waiting':
+        if (isBinary) this.#fail({ type: 'protocol', text: `Audio arrived before the ${this.#options.protocol.words.opening}` });
+        else this.#begin(bytes.toString('utf8'));
+        return;
+      case 'opening':
+        this.#fail({ type: 'protocol', text: 'Frames must wait for the ready event' });
+        return;
+      case 'streaming':
+        this.#take(state, isBinary ? state.opening.readBytes(bytes) : state.opening.readText(bytes.toString('utf8')));
+        return;
+      case 'ending':
+        // Ignores audio after `end`.
+        return;
     }
-  };
-  const leave = (): void => {
-    for (const timer of timers) timer.cancel();
-    idle.cancel();
+  }
+
+  /** Frees what the socket holds. */
+  leave(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#idle.cancel();
+    const state = this.#state;
     if (state.name === 'streaming' || state.name === 'ending') {
       state.session.dispose();
       state.freeSlot();
     }
-    state = { name: 'closed' };
-  };
-  const fail = (problem: SocketProblem): void => {
-    if (state.name === 'closed') return;
-    leave();
+    this.#state = { name: 'closed' };
+  }
+
+  #send(event: Event): void {
+    const { socket } = this.#options;
+    if (socket.readyState !== socket.OPEN) return;
+    socket.send(JSON.stringify(event));
+    if (socket.bufferedAmount > maxUnreadBytes) {
+      this.#logger.warn({ unreadBytes: socket.bufferedAmount }, 'client does not read its events, socket closed');
+      socket.terminate();
+    }
+  }
+
+  #fail(problem: SocketProblem): void {
+    if (this.#state.name === 'closed') return;
+    this.leave();
     const { type, text, cause } = problem;
     const reason = closeReason(text);
-    if (cause === undefined) logger.debug({ problem: type, reason }, 'realtime session refused');
-    else logger.warn({ problem: type, error: cause }, 'realtime session failed');
+    if (cause === undefined) this.#logger.debug({ problem: type, reason }, 'realtime session refused');
+    else this.#logger.warn({ problem: type, error: cause }, 'realtime session failed');
+    const { protocol, socket, clock } = this.#options;
     // The event has the whole text; a close frame holds 123 bytes (ASR doc, events).
     const { event, closeCode } = protocol.error(problem);
-    send(event);
+    this.#send(event);
     void closeSocket(socket, closeCode, reason, clock);
-  };
-  const failEngine = (error: unknown): void => fail({ type: 'internal', text: recognitionFailure(error), cause: error });
-  const failTimeout = (text: string): void => fail({ type: 'timeout', text });
-  const watchIdle = (): Timer =>
-    clock.after(limits.inactivityMs, () =>
-      failTimeout(`No ${protocol.words.message} arrived within the inactivity limit of ${limits.inactivityMs / 1000} s`),
-    );
+  }
 
-  const open = async (opening: SocketOpening<Event>): Promise<void> => {
+  #failEngine(error: unknown): void {
+    this.#fail({ type: 'internal', text: recognitionFailure(error), cause: error });
+  }
+
+  #failTimeout(text: string): void {
+    this.#fail({ type: 'timeout', text });
+  }
+
+  #watchIdle(): Timer {
+    const { clock, limits, protocol } = this.#options;
+    return clock.after(limits.inactivityMs, () =>
+      this.#failTimeout(`No ${protocol.words.message} arrived within the inactivity limit of ${limits.inactivityMs / 1000} s`),
+    );
+  }
+
+  #begin(text: string): void {
+    const opening = this.#options.protocol.open(text);
+    if ('type' in opening) {
+      this.#fail(opening);
+      return;
+    }
+    this.#state = { name: 'opening' };
+    this.#open(opening).catch((error: unknown) => {
+      const refusal = refusalOf(error);
+      this.#fail({ type: 'internal', text: detailText(refusal.detail), cause: refusal.cause });
+    });
+  }
+
+  async #open(opening: SocketOpening<Event>): Promise<void> {
+    const { slots, limits, faults, clock, engine } = this.#options;
     // A credential known at once is not awaited: such a client may send audio right after its first message.
     const checked = opening.owner();
     const owner = checked instanceof Promise ? await checked : checked;
-    if (state.name !== 'opening') return;
+    if (this.#state.name !== 'opening') return;
     if (typeof owner !== 'string') {
-      fail(owner);
+      this.#fail(owner);
       return;
     }
-    const freeSlot = options.slots.take(owner);
+    const freeSlot = slots.take(owner);
     if (freeSlot === undefined) {
-      fail({ type: 'capacity', text: `Rate limit: ${limits.concurrentPerKey} requests at once are allowed` });
+      this.#fail({ type: 'capacity', text: `Rate limit: ${limits.concurrentPerKey} requests at once are allowed` });
       return;
     }
     const { recognition } = opening;
     try {
-      const failed = (text: string, cause?: unknown): void => fail({ type: 'internal', text, cause });
       const session = new RecognitionSession({
         recognition,
         rules: opening.rules(),
         faults,
         clock,
         engine,
-        emit: send,
-        fail: failed,
+        emit: (event: Event) => this.#send(event),
+        fail: (text, cause) => this.#fail({ type: 'internal', text, cause }),
       });
-      state = { name: 'streaming', opening, session, freeSlot };
+      this.#state = { name: 'streaming', opening, session, freeSlot };
     } catch (error) {
       freeSlot();
-      failEngine(error);
+      this.#failEngine(error);
       return;
     }
-    openTimer.cancel();
-    timers.push(
-      clock.after(limits.sessionMs, () => failTimeout(`The connection reached its maximum of ${limits.sessionMs / 1000} s`)),
+    this.#openTimer.cancel();
+    this.#timers.push(
+      clock.after(limits.sessionMs, () =>
+        this.#failTimeout(`The connection reached its maximum of ${limits.sessionMs / 1000} s`),
+      ),
     );
-    send(opening.ready(id, recognitionWarnings(engine, recognition.language, recognition)));
-    logger.debug({ keyId: owner, sampleRateHz: recognition.rateHz }, 'realtime session ready');
-  };
-  const begin = (text: string): void => {
-    const opening = protocol.open(text);
-    if ('type' in opening) {
-      fail(opening);
-      return;
-    }
-    state = { name: 'opening' };
-    open(opening).catch((error: unknown) => {
-      const refusal = refusalOf(error);
-      fail({ type: 'internal', text: detailText(refusal.detail), cause: refusal.cause });
-    });
-  };
-  const take = (streaming: Streaming<Event>, message: ClientMessage): void => {
+    this.#send(opening.ready(this.#id, recognitionWarnings(engine, recognition.language, recognition)));
+    this.#logger.debug({ keyId: owner, sampleRateHz: recognition.rateHz }, 'realtime session ready');
+  }
+
+  #take(streaming: Streaming<Event>, message: ClientMessage): void {
     const { session } = streaming;
     switch (message.type) {
       case 'audio':
         try {
           session.audio(message.bytes);
         } catch (error) {
-          failEngine(error);
+          this.#failEngine(error);
         }
         return;
       case 'commit':
         session.commit();
         return;
       case 'end':
-        state = { ...streaming, name: 'ending' };
+        this.#state = { ...streaming, name: 'ending' };
         void session.end().then(() => {
-          if (state.name !== 'ending') return;
-          leave();
-          void closeSocket(socket, 1000, '', clock);
+          if (this.#state.name !== 'ending') return;
+          this.leave();
+          void closeSocket(this.#options.socket, 1000, '', this.#options.clock);
         });
         return;
       case 'refused':
-        fail({ type: 'protocol', text: message.reason });
+        this.#fail({ type: 'protocol', text: message.reason });
         return;
     }
-  };
-
-  let idle = watchIdle();
-  const openTimer = clock.after(limits.initMs, () =>
-    failTimeout(`No ${protocol.words.opening} arrived within ${limits.initMs / 1000} s`),
-  );
-  timers.push(openTimer);
-  socket.on('message', (data, isBinary) => {
-    idle.cancel();
-    if (state.name === 'closed') return;
-    idle = watchIdle();
-    const bytes = bytesOf(data);
-    switch (state.name) {
-      case 'waiting':
-        if (isBinary) fail({ type: 'protocol', text: `Audio arrived before the ${protocol.words.opening}` });
-        else begin(bytes.toString('utf8'));
-        return;
-      case 'opening':
-        fail({ type: 'protocol', text: 'Frames must wait for the ready event' });
-        return;
-      case 'streaming':
-        take(state, isBinary ? state.opening.readBytes(bytes) : state.opening.readText(bytes.toString('utf8')));
-        return;
-      case 'ending':
-        // Ignores audio after `end`.
-        return;
-    }
-  });
-  socket.on('close', leave);
+  }
 }
 
 function bytesOf(data: RawData): Buffer {

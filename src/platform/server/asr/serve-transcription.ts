@@ -7,15 +7,10 @@ import { splitBoostPhrases } from './language-recognition.ts';
 import type { FastifyRequest } from 'fastify';
 import { type AudioBytes, spoolToDisk, type AudioIntake, openAudio } from '../uploads/open-audio.ts';
 import { decodeBase64, readUploadForm } from '../uploads/upload-form.ts';
+import type { MinimalTranscription, VerboseTranscription } from '../answers.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { withDeadline } from '../listener/limits.ts';
-import {
-  answerTranscription,
-  type AnsweredTranscription,
-  type MinimalTranscription,
-  type TranscriptionEngines,
-  type VerboseTranscription,
-} from './transcription-answer.ts';
+import { answerTranscription, type AnsweredTranscription, type TranscriptionEngines } from './transcription-answer.ts';
 
 /** The checked parameters of a batch transcription (ASR doc, parameters). */
 export interface TranscriptionRequest {

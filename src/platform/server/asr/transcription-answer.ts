@@ -1,23 +1,21 @@
 import type { RecognitionResult, RecognitionEngine } from '../../engines/recognise/port.ts';
-import { type Emotion, prosodyOf } from '../../engines/speakers/voice-features.ts';
+import { prosodyOf } from '../../engines/speakers/voice-features.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import {
   type SpokenSegment,
   milli,
   share,
   speakerLabel,
-  type WireEmotion,
-  type WireIdentified,
-  type WireSpeakers,
   bySpeaker,
   segmentEmotion,
   wireEmotion,
   wireIdentified,
   wireSpeakers,
 } from './wire-voices.ts';
+import type { MinimalTranscription, VerboseTranscription, WireAnalysis } from '../answers.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Analyser } from '../../engines/analyse/port.ts';
-import { medicalCorrections } from '../../engines/analyse/medical-terms.ts';
+import { medicalCorrections } from '../../engines/analyse/normalise.ts';
 import { VoiceTrack, SpeechTape } from '../../engines/speakers/speech-tape.ts';
 import { codeswitch, rewriteResult } from '../../engines/script/codeswitch.ts';
 import { transliterate } from '../../engines/script/transliterate.ts';
@@ -29,46 +27,6 @@ import type { TranscriptionRequest } from './serve-transcription.ts';
 import { heardWarnings, recognitionWarnings } from './language-recognition.ts';
 
 const maxAlternatives = 5;
-
-/** The verbose transcription result, as sent (ASR doc, resources). */
-export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<WireEmotion> {
-  readonly success: true;
-  readonly request_id: string;
-  readonly text: string;
-  readonly detected_language: string;
-  readonly detected_language_name: string;
-  readonly segments: readonly WireSegment[];
-  readonly words: readonly { word: string; start: number; end: number; confidence: number }[];
-  /** Best first; the first one's text is `text`. */
-  readonly nbest: readonly { text: string; confidence: number }[];
-  readonly nlp_analysis?: WireAnalysis;
-  readonly speakers_identified?: readonly WireIdentified[];
-  readonly audio_duration: number;
-  readonly inference_time_ms: number;
-  /** What was asked for and could not be done; absent when empty. */
-  readonly warnings?: readonly string[];
-  /** Speech outside the closed vocabulary: its words are unknown. Absent without such speech. */
-  readonly unrecognised?: readonly { readonly start: number; readonly end: number }[];
-}
-
-export interface WireSegment {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly confidence: number;
-  readonly speaker?: string;
-  readonly emotion?: Emotion;
-  readonly emotion_confidence?: number;
-}
-
-/** The parts of the analysis asked for. */
-export interface WireAnalysis {
-  readonly intent?: string;
-  readonly sentiment?: string;
-  readonly summary?: string;
-  readonly keyterms?: readonly string[];
-  readonly normalized_text?: string;
-}
 
 interface TranscriptionFacts {
   readonly requestId: string;
@@ -187,12 +145,6 @@ interface AnswerOptions {
   readonly clock: Clock;
   readonly requestId: string;
   readonly signal: AbortSignal;
-}
-
-/** The minimal transcription result (ASR doc, resources); segments with emotion=true alone. */
-export interface MinimalTranscription {
-  readonly text: string;
-  readonly segments?: VerboseTranscription['segments'];
 }
 
 export interface AnsweredTranscription {

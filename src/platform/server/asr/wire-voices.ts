@@ -1,3 +1,4 @@
+import type { VerboseTranscription } from '../answers.ts';
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
 import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/voice-features.ts';
 import {
@@ -9,19 +10,16 @@ import {
   type VoiceWindow,
 } from '../../engines/speakers/port.ts';
 
-/** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
-export interface WireSpeakers {
-  readonly speakers: readonly string[];
-  readonly speaker_turns: readonly { readonly start: number; readonly end: number; readonly speaker: string }[];
-}
-
 /** The documented form: SPEAKER_00, SPEAKER_01 … */
 export function speakerLabel(speaker: number): string {
   return `SPEAKER_${String(speaker).padStart(2, '0')}`;
 }
 
-/** @param durationS no turn ends later */
-export function wireSpeakers({ turns, embeddings }: Diarization, durationS: number): WireSpeakers {
+/** What diarization adds to a verbose answer. @param durationS no turn ends later */
+export function wireSpeakers(
+  { turns, embeddings }: Diarization,
+  durationS: number,
+): Pick<Required<VerboseTranscription>, 'speakers' | 'speaker_turns'> {
   return {
     speakers: embeddings.map((_, speaker) => speakerLabel(speaker)),
     speaker_turns: turns.map(({ startS, endS, speaker }) => ({
@@ -32,36 +30,18 @@ export function wireSpeakers({ turns, embeddings }: Diarization, durationS: numb
   };
 }
 
-/** An entry of `speakers_identified`; the name is `unknown` when no profile is similar (reference, fact 7b). */
-export interface WireIdentified {
-  readonly speaker: string;
-  readonly name: string;
-  readonly confidence: number;
-}
-
 export function wireIdentified(
   { embeddings }: Diarization,
   profiles: readonly SpeakerProfile[],
   speakers: SpeakerEngine,
-): WireIdentified[] {
+): Required<VerboseTranscription>['speakers_identified'] {
   return embeddings.map((embedding, speaker) => {
     const { name, confidence } = identifySpeaker(embedding, profiles, speakers);
     return { speaker: speakerLabel(speaker), name: name ?? 'unknown', confidence: share(confidence) };
   });
 }
 
-/** What emotion=true adds to the top level of an answer. */
-export interface WireEmotion {
-  readonly emotion: { readonly label: Emotion; readonly score: number };
-  readonly emotion_summary: {
-    readonly dominant_emotion: Emotion;
-    /** Percentages of the speaking time; they add up to 100. */
-    readonly emotion_distribution: Readonly<Partial<Record<Emotion, number>>>;
-    readonly avg_confidence: number;
-  };
-}
-
-export interface SegmentEmotion {
+interface SegmentEmotion {
   readonly label: Emotion;
   readonly confidence: number;
 }
@@ -78,8 +58,10 @@ export function segmentEmotion(
   return { label, confidence: share(confidence) };
 }
 
-/** @param segments each with its length */
-export function wireEmotion(segments: readonly (SegmentEmotion & { readonly seconds: number })[]): WireEmotion {
+/** What emotion=true adds to the top level of an answer. @param segments each with its length */
+export function wireEmotion(
+  segments: readonly (SegmentEmotion & { readonly seconds: number })[],
+): Pick<Required<VerboseTranscription>, 'emotion' | 'emotion_summary'> {
   const times = new Map<Emotion, number>();
   for (const { label, seconds } of segments) times.set(label, (times.get(label) ?? 0) + Math.max(0.001, seconds));
   const longest = [...times].sort((a, b) => b[1] - a[1]);

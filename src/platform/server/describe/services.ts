@@ -2,7 +2,7 @@ import { transcriptionFieldsSchema } from '../asr/serve-transcription.ts';
 import { type JsonSchema, schemaOf, withFields, type Operation, type Service } from './descriptions.ts';
 import { speechFormats } from '../tts/encode-speech.ts';
 import { maxTextCharacters, speechFieldsSchema, speechModel } from '../tts/speech-request.ts';
-import * as answers from './answers.ts';
+import * as answers from '../answers.ts';
 
 const text: JsonSchema = { type: 'string' };
 const file: JsonSchema = { type: 'string', contentMediaType: 'application/octet-stream' };

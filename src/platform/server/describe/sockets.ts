@@ -1,50 +1,9 @@
 import { z } from 'zod';
-import { altCommandSchema, altHandshakeSchema, type AltEvent } from '../alt/alt-protocol.ts';
-import { initFrameSchema, type RealtimeEvent } from '../asr/realtime-protocol.ts';
+import { altCommandSchema, altEvents, altHandshakeSchema } from '../alt/alt-protocol.ts';
+import { count, initFrameSchema, realtimeEvents, time } from '../asr/realtime-protocol.ts';
 import { speechFormats } from '../tts/encode-speech.ts';
 import { type SocketInterface, type JsonSchema, withFields } from './descriptions.ts';
 import { speechSchema } from './services.ts';
-
-const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-const time = z.number().min(0);
-
-const finalFields = {
-  seg: count,
-  text: z.string(),
-  elapsed_ms: time,
-  language: z.string().exactOptional(),
-  start: time,
-  end: time,
-  speaker: z.string().nullable().exactOptional(),
-  end_of_utterance: z.boolean().exactOptional(),
-};
-
-/** Events of a recognition socket; the compiler checks the code's events against them. */
-const realtimeEvents = {
-  ready: z.strictObject({
-    type: z.literal('ready'),
-    session_id: z.string(),
-    language: z.string(),
-    sample_rate: count,
-    diarize: z.boolean(),
-    num_speakers: count.exactOptional(),
-    codeswitch: z.boolean(),
-    endpoint_silence_ms: count.exactOptional(),
-    warnings: z.array(z.string()).exactOptional(),
-  }),
-  partial: z.strictObject({
-    type: z.literal('partial'),
-    seg: count,
-    text: z.string(),
-    delta: z.string(),
-    elapsed_ms: time,
-    language: z.string().exactOptional(),
-  }),
-  final: z.strictObject({ type: z.literal('final'), ...finalFields }),
-  final_refined: z.strictObject({ type: z.literal('final_refined'), ...finalFields }),
-  utterance_end: z.strictObject({ type: z.literal('utterance_end'), seg: count }),
-  error: z.strictObject({ type: z.literal('error'), error: z.string(), message: z.string().exactOptional() }),
-} satisfies { [Type in RealtimeEvent['type']]: z.ZodType<Extract<RealtimeEvent, { type: Type }>> };
 
 export const recognitionSocket = (): SocketInterface => ({
   title: 'Realtime recognition',
@@ -66,42 +25,6 @@ export const recognitionSocket = (): SocketInterface => ({
     error: { summary: 'A failure; the socket closes', json: realtimeEvents.error },
   },
 });
-
-const altText = { text: z.string(), language: z.string(), segment_id: count, audio_duration_sec: time };
-const altTimes = { latency_ms: time, offset_ms: time, duration_ms: time };
-const altEvents = {
-  ready: z.strictObject({ type: z.literal('ready'), session_id: z.string(), warnings: z.array(z.string()).exactOptional() }),
-  speech: z.strictObject({ type: z.enum(['speech_start', 'speech_end']), segment_id: count, offset_ms: time }),
-  partial: z.strictObject({ type: z.literal('partial'), ...altText, is_final: z.literal(false), ...altTimes }),
-  final_segment: z.strictObject({
-    type: z.literal('final_segment'),
-    ...altText,
-    is_final: z.literal(true),
-    ...altTimes,
-    silence_duration_ms: time,
-  }),
-  final: z.strictObject({
-    type: z.literal('final'),
-    text: z.string(),
-    language: z.string(),
-    is_final: z.literal(true),
-    audio_duration_sec: time,
-    inference_time_ms: time,
-    connection_duration_sec: time,
-  }),
-  end_of_transcript: z.strictObject({ type: z.literal('end_of_transcript') }),
-  done: z.strictObject({
-    type: z.literal('done'),
-    total_segments: count,
-    total_audio_duration_sec: time,
-    connection_duration_sec: time,
-  }),
-  error: z.strictObject({
-    type: z.literal('error'),
-    code: z.enum(['CAPACITY_FULL', 'PROTOCOL_ERROR', 'AUTH_FAILED', 'TIMEOUT', 'INTERNAL_ERROR']),
-    message: z.string(),
-  }),
-} satisfies Record<string, z.ZodType<AltEvent>>;
 
 export const altSocket = (): SocketInterface => ({
   title: 'Realtime recognition, Variant B',

@@ -75,6 +75,16 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     isUpload: ({ headers }) => /^multipart\/form-data\b/iu.test(headers['content-type'] ?? ''),
     answerLate: (_request, reply) => void reply.code(408).send(errorBody(new Refusal(408, 'The body did not come in time'))),
   });
+  answerProblems(app, options, errorBody);
+  return app;
+}
+
+/** Answers requests for nothing, with a wrong method, and whatever a route throws. */
+function answerProblems(
+  app: FastifyInstance,
+  { service, logger }: Pick<HttpAppOptions, 'service' | 'logger'>,
+  errorBody: (refusal: Refusal) => unknown,
+): void {
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = methods.filter((method) => app.hasRoute({ method, url: path }));
@@ -87,15 +97,14 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   app.setErrorHandler(async (error: unknown, request, reply) => {
     const refusal = refusalOf(error);
     if (refusal.status >= 500) {
-      logger.error({ service: options.service, requestId: request.id, status: refusal.status, error }, 'request failed');
+      logger.error({ service, requestId: request.id, status: refusal.status, error }, 'request failed');
     } else if (refusal.cause !== undefined) {
       const { status, cause } = refusal;
       // At debug level only: a parser's message may quote the body.
-      logger.debug({ service: options.service, requestId: request.id, status, error: cause }, 'request refused');
+      logger.debug({ service, requestId: request.id, status, error: cause }, 'request refused');
     }
     await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
   });
-  return app;
 }
 
 /**

@@ -1,12 +1,8 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import { extname } from 'node:path';
-import {
-  type MinimalTranscription,
-  answerTranscription,
-  type TranscriptionEngines,
-  type VerboseTranscription,
-} from '../asr/transcription-answer.ts';
+import { answerTranscription, type TranscriptionEngines } from '../asr/transcription-answer.ts';
+import type { MedicalAnswer, MinimalTranscription, VerboseTranscription } from '../answers.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import { type AudioIntake, openAudio } from '../uploads/open-audio.ts';
@@ -77,24 +73,6 @@ function medicalLanguage(word = 'med-en'): LanguageChoice {
   const language = findLanguage(word.trim().toLowerCase().replace(/^med-/, ''));
   if (language === undefined) throw new Refusal(400, 'language_code must be med-en');
   return { type: 'language', language };
-}
-
-/** The medical batch result, as sent (ASR doc, resources). */
-export interface MedicalAnswer {
-  readonly success: true;
-  readonly text: string;
-  /** Only with diarization. */
-  readonly segments?: readonly MedicalSegment[];
-  readonly total_segments: number;
-  readonly filename: string;
-  readonly unique_speakers: readonly string[];
-}
-
-interface MedicalSegment {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly speaker: string;
 }
 
 /** Without diarization there are no segments and no speakers (D). */

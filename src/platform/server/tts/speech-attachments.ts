@@ -1,10 +1,10 @@
-import { FLACDecoder } from '@wasm-audio-decoders/flac';
-import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
-import { MPEGDecoder } from 'mpg123-decoder';
 import { setImmediate } from 'node:timers/promises';
 import { parseWav } from '../../../audio/wav.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
 import { bytesInMemory } from '../../../audio/byte-source.ts';
+import { decodeFlac } from '../../../audio/flac/flac-decoder.ts';
+import { decodeMp3 } from '../../../audio/media/mp3-decoder.ts';
+import { decodeOgg } from '../../../audio/media/ogg-decoder.ts';
 import { oggHead } from '../../../audio/ogg/ogg.ts';
 import { isOpusHead } from '../../../audio/opus/ogg-opus.ts';
 import { peakLevel } from '../../../audio/level.ts';
@@ -125,8 +125,7 @@ export type ClipFormat = 'wav' | 'flac' | 'ogg' | 'mp3';
 
 /** Longest clip: a file of a few megabytes may hold hours. */
 const MAX_SECONDS = 120;
-const PIECE_BYTES = 1024;
-/** Pieces decoded before the event loop gets a turn. */
+/** Blocks decoded before the event loop gets a turn. */
 const TURN_EVERY = 32;
 const SENSIBLE_RATES = { min: 4000, max: 192_000 };
 
@@ -173,28 +172,18 @@ async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
   if (format === 'ogg' && isOpusHead(oggHead(bytesInMemory(bytes)))) {
     return { pcm: await decodeOggOpus(bytes, (MAX_SECONDS + 1) * 24_000), rateHz: 24_000 };
   }
-  const decoder = format === 'mp3' ? new MPEGDecoder() : format === 'flac' ? new FLACDecoder() : new OggVorbisDecoder();
-  await decoder.ready;
-  try {
-    const parts: Int16Array[] = [];
-    let rateHz = 0;
-    let samples = 0;
-    // In small pieces, so that a small file with hours of audio is stopped before it fills memory.
-    for (let at = 0; at < bytes.length && samples <= MAX_SECONDS * (rateHz || 1); at += PIECE_BYTES) {
-      if (at % (TURN_EVERY * PIECE_BYTES) === 0) await setImmediate();
-      const { channelData, sampleRate } = await decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
-      rateHz = sampleRate || rateHz;
-      const pcm = mixDown(channelData, channelData[0]?.length ?? 0);
-      parts.push(pcm);
-      samples += pcm.length;
-    }
-    if ('flush' in decoder) {
-      const { channelData, sampleRate } = await decoder.flush();
-      rateHz ||= sampleRate;
-      parts.push(mixDown(channelData, channelData[0]?.length ?? 0));
-    }
-    return { pcm: joinSamples(parts), rateHz };
-  } finally {
-    decoder.free();
+  const source = bytesInMemory(bytes);
+  const blocks = format === 'mp3' ? decodeMp3(source) : format === 'flac' ? decodeFlac(source) : decodeOgg(source);
+  const parts: Int16Array[] = [];
+  let [rateHz, samples] = [0, 0];
+  // Block by block, so that a small file with hours of audio is stopped before it fills memory.
+  for await (const block of blocks) {
+    if (block.pcm.length === 0) continue;
+    if (parts.length % TURN_EVERY === 0) await setImmediate();
+    parts.push(block.pcm);
+    rateHz = block.rateHz;
+    samples += block.pcm.length;
+    if (samples > MAX_SECONDS * rateHz) break;
   }
+  return { pcm: joinSamples(parts), rateHz };
 }

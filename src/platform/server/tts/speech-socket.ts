@@ -42,110 +42,138 @@ const typeSchema = z.object({ type: z.unknown().optional() });
  * error event and closes the socket. With `compat` the first message chooses the protocol.
  */
 export function serveSpeechSocket(options: SpeechSocketOptions): void {
-  const { socket, clock, limits } = options;
-  const gone = new AbortController();
-  let settings: SpeechFields = {};
-  let waiting = 0;
-  let turn: Promise<void> = Promise.resolve();
-  let idle: Timer | undefined;
-  let textStream: TextStream | undefined;
+  const served = new ServedSocket(options);
+  options.socket.on('message', (data, isBinary) =>
+    served.received(isBinary ? undefined : Buffer.isBuffer(data) ? data.toString('utf8') : errorText(data)),
+  );
+  options.socket.on('close', () => served.left());
+  served.begin();
+}
 
-  const fail = (requestId: string, error: unknown): void => {
-    if (gone.signal.aborted) return;
+class ServedSocket {
+  readonly #options: SpeechSocketOptions;
+  readonly #surface: SpeechSurface;
+  readonly #gone = new AbortController();
+  #settings: SpeechFields = {};
+  #waiting = 0;
+  #turn: Promise<void> = Promise.resolve();
+  #idle: Timer | undefined;
+  #textStream: TextStream | undefined;
+
+  constructor(options: SpeechSocketOptions) {
+    this.#options = options;
+    this.#surface = { kind: 'stream', compat: options.compat, voices: options.engine.voices };
+  }
+
+  /** Takes the settings of the query. */
+  begin(): void {
+    this.#watchIdle();
+    this.#guarded(() => this.#configure(readSpeechFields(this.#options.initial)));
+  }
+
+  /** @param text undefined for a binary message */
+  received(text: string | undefined): void {
+    if (this.#gone.signal.aborted) return;
+    this.#watchIdle();
+    this.#guarded(() => {
+      if (text === undefined) throw new Refusal(400, 'Messages must be JSON text');
+      this.#receive(text);
+    });
+  }
+
+  left(): void {
+    const reason = new Refusal(499, 'The client went away');
+    this.#idle?.cancel();
+    this.#gone.abort(reason);
+    this.#textStream?.dispose(reason);
+  }
+
+  #guarded(task: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      this.#fail(randomUUID(), error);
+    }
+  }
+
+  #fail(requestId: string, error: unknown): void {
+    if (this.#gone.signal.aborted) return;
+    const { socket, logger, clock } = this.#options;
     const refusal = refusalOf(error);
     const text = detailText(refusal.detail);
-    if (refusal.status >= 500) options.logger.warn({ requestId, error: refusal.cause ?? refusal }, 'synthesis failed');
+    if (refusal.status >= 500) logger.warn({ requestId, error: refusal.cause ?? refusal }, 'synthesis failed');
     socket.send(JSON.stringify({ type: 'error', request_id: requestId, error: text }));
-    gone.abort(refusal);
-    textStream?.dispose(refusal);
-    idle?.cancel();
+    this.#gone.abort(refusal);
+    this.#textStream?.dispose(refusal);
+    this.#idle?.cancel();
     void closeSocket(socket, refusal.status >= 500 ? 1011 : 1008, closeReason(text), clock);
-  };
-  const watchIdle = (): void => {
-    idle?.cancel();
-    idle = clock.after(limits.inactivityMs, () => {
-      if (waiting > 0 || textStream?.busy === true) watchIdle();
-      else fail(randomUUID(), new Refusal(408, `Nothing was asked for within ${limits.inactivityMs / 1000} s`));
+  }
+
+  #watchIdle(): void {
+    const { clock, limits } = this.#options;
+    this.#idle?.cancel();
+    this.#idle = clock.after(limits.inactivityMs, () => {
+      if (this.#waiting > 0 || this.#textStream?.busy === true) this.#watchIdle();
+      else this.#fail(randomUUID(), new Refusal(408, `Nothing was asked for within ${limits.inactivityMs / 1000} s`));
     });
-  };
-  const surface: SpeechSurface = { kind: 'stream', compat: options.compat, voices: options.engine.voices };
-  const enqueue = (fields: SpeechFields): void => {
-    const requestId = randomUUID();
-    const request = speechRequestOf(fields, surface);
-    if (waiting >= maxWaiting) throw new Refusal(429, `More than ${maxWaiting} syntheses are waiting on this socket`);
-    waiting += 1;
-    turn = turn
-      .then(() => synthesise(request, requestId, options, gone.signal))
-      .catch((error: unknown) => fail(requestId, error))
-      .finally(() => {
-        waiting -= 1;
-      });
-  };
-  /** Stores settings; a message with text is also a request. */
-  const configure = (given: SpeechFields): void => {
-    const { input: _input, target_text: _text, ...kept } = withDefaults(given, settings);
-    checkSpeechSettings(kept, surface);
-    if (hasText(given)) enqueue(withDefaults(given, settings));
-    settings = kept;
-  };
-  /** Starts the newer protocol: settings, `ready`, then text in pieces. */
-  const beginTextStream = (given: SpeechFields): TextStream => {
-    configure(given);
-    const request = (text: string): SpeechRequest => speechRequestOf({ model: speechModel, ...settings, input: text }, surface);
-    const { format } = request('ready');
-    const send = (event: object): void => socket.send(JSON.stringify(event));
-    send({ type: 'ready', sample_rate: format.rateHz });
-    return new TextStream({
-      speak: (text, signal) => speakPiece(request(text), options, AbortSignal.any([signal, gone.signal])),
-      send,
-      close: () => {
-        gone.abort(new Error('the client ended the session'));
-        idle?.cancel();
-        void closeSocket(socket, 1000, '', clock);
-      },
-      fail: (error) => fail(randomUUID(), error),
-    });
-  };
-  const receive = (text: string): void => {
-    if (textStream !== undefined) {
-      textStream.receive(text);
+  }
+
+  #receive(text: string): void {
+    if (this.#textStream !== undefined) {
+      this.#textStream.receive(text);
       return;
     }
     const raw = parse(text);
     const given = readSpeechFields(raw);
     const { type } = typeSchema.parse(raw);
-    if (type === 'config') configure(given);
-    else if (options.compat && type === undefined && !hasText(given) && given.voice !== undefined)
-      textStream = beginTextStream(given);
-    else if (type === undefined || hasText(given)) enqueue(withDefaults(given, settings));
+    if (type === 'config') this.#configure(given);
+    else if (this.#options.compat && type === undefined && !hasText(given) && given.voice !== undefined)
+      this.#textStream = this.#beginTextStream(given);
+    else if (type === undefined || hasText(given)) this.#enqueue(withDefaults(given, this.#settings));
     else throw unknownType(type);
-  };
-  const guarded = (task: () => void): void => {
-    try {
-      task();
-    } catch (error) {
-      fail(randomUUID(), error);
-    }
-  };
+  }
 
-  socket.on('message', (data, isBinary) => {
-    if (gone.signal.aborted) return;
-    watchIdle();
-    guarded(() => {
-      if (isBinary) throw new Refusal(400, 'Messages must be JSON text');
-      receive(Buffer.isBuffer(data) ? data.toString('utf8') : errorText(data));
+  #enqueue(fields: SpeechFields): void {
+    const requestId = randomUUID();
+    const request = speechRequestOf(fields, this.#surface);
+    if (this.#waiting >= maxWaiting) throw new Refusal(429, `More than ${maxWaiting} syntheses are waiting on this socket`);
+    this.#waiting += 1;
+    this.#turn = this.#turn
+      .then(() => synthesise(request, requestId, this.#options, this.#gone.signal))
+      .catch((error: unknown) => this.#fail(requestId, error))
+      .finally(() => {
+        this.#waiting -= 1;
+      });
+  }
+
+  /** Stores settings; a message with text is also a request. */
+  #configure(given: SpeechFields): void {
+    const { input: _input, target_text: _text, ...kept } = withDefaults(given, this.#settings);
+    checkSpeechSettings(kept, this.#surface);
+    if (hasText(given)) this.#enqueue(withDefaults(given, this.#settings));
+    this.#settings = kept;
+  }
+
+  /** Starts the newer protocol: settings, `ready`, then text in pieces. */
+  #beginTextStream(given: SpeechFields): TextStream {
+    const { socket, clock } = this.#options;
+    this.#configure(given);
+    const request = (text: string): SpeechRequest =>
+      speechRequestOf({ model: speechModel, ...this.#settings, input: text }, this.#surface);
+    const { format } = request('ready');
+    const send = (event: object): void => socket.send(JSON.stringify(event));
+    send({ type: 'ready', sample_rate: format.rateHz });
+    return new TextStream({
+      speak: (text, signal) => speakPiece(request(text), this.#options, AbortSignal.any([signal, this.#gone.signal])),
+      send,
+      close: () => {
+        this.#gone.abort(new Error('the client ended the session'));
+        this.#idle?.cancel();
+        void closeSocket(socket, 1000, '', clock);
+      },
+      fail: (error) => this.#fail(randomUUID(), error),
     });
-  });
-  socket.on('close', () => {
-    const reason = new Refusal(499, 'The client went away');
-    idle?.cancel();
-    gone.abort(reason);
-    textStream?.dispose(reason);
-  });
-  watchIdle();
-  guarded(() => {
-    configure(readSpeechFields(options.initial));
-  });
+  }
 }
 
 function hasText({ input, target_text }: SpeechFields): boolean {

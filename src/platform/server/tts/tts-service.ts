@@ -30,8 +30,7 @@ export interface TtsServiceOptions {
 
 /** The synthesis service (TTS doc): health, batch on three paths, streaming on two. */
 export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): void {
-  const { tokens, engine, clock, limits, compat } = options;
-  const { voices } = engine;
+  const { tokens, engine, clock, limits } = options;
   const gate = tokenGate(tokens, 'tts');
   const latex = new LatexReader(clock);
   app.addHook('onClose', () => latex[Symbol.asyncDispose]());
@@ -39,7 +38,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
 
   app.get('/health', () => ({
     status: 'ok',
-    voices: voices.map((voice) => voice.name),
+    voices: engine.voices.map((voice) => voice.name),
     default_voice: engine.defaultVoice,
   }));
 
@@ -48,8 +47,33 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
   app.addContentTypeParser('*', (_request, _body, done) =>
     done(new Refusal(400, 'The body must be JSON: Content-Type: application/json')),
   );
-  const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer | Readable> => {
-    const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
+  const synthesise = batchSynthesis(options, latex);
+  for (const path of ['/v1/audio/speech', '/tts', '/']) {
+    app.post(path, { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] }, synthesise);
+  }
+
+  addSocketRoutes(app, {
+    service: 'tts',
+    clock,
+    logger: options.logger,
+    faults: options.faults,
+    paths: ['/v1/realtime', '/ws'],
+    maxFrameBytes: limits.ttsFrameBytes,
+    maxSockets: limits.sockets,
+    // Browsers cannot set the header: they send the token in the query (platform doc, authentication rule 3).
+    admit: async ({ request, query }) => {
+      const token = bearerOf(request.headers) ?? query.get('token') ?? undefined;
+      const { keyId } = await admit(tokens, 'tts', token);
+      const fields = speechFieldsOfQuery(query);
+      return (socket) => serveSpeechSocket({ ...options, latex, socket, slots, keyId, initial: fields });
+    },
+  });
+}
+
+/** Answers a batch request with audio: whole, or in parts as they are made. */
+function batchSynthesis({ engine, clock, limits, compat }: TtsServiceOptions, latex: LatexReader) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer | Readable> => {
+    const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices: engine.voices });
     const { format } = asked;
     const gone = clientSignal(reply);
     const warnings: string[] = [];
@@ -73,26 +97,6 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     reply.raw.once('close', () => late.cancel());
     return Readable.from(resumed(answer.first, answer.parts), { objectMode: false });
   };
-  for (const path of ['/v1/audio/speech', '/tts', '/']) {
-    app.post(path, { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] }, synthesise);
-  }
-
-  addSocketRoutes(app, {
-    service: 'tts',
-    clock,
-    logger: options.logger,
-    faults: options.faults,
-    paths: ['/v1/realtime', '/ws'],
-    maxFrameBytes: limits.ttsFrameBytes,
-    maxSockets: limits.sockets,
-    // Browsers cannot set the header: they send the token in the query (platform doc, authentication rule 3).
-    admit: async ({ request, query }) => {
-      const token = bearerOf(request.headers) ?? query.get('token') ?? undefined;
-      const { keyId } = await admit(tokens, 'tts', token);
-      const fields = speechFieldsOfQuery(query);
-      return (socket) => serveSpeechSocket({ ...options, latex, socket, slots, keyId, initial: fields });
-    },
-  });
 }
 
 /** Texts of the recommended length (TTS doc, input) are answered whole, with a length and a status for whatever fails. */

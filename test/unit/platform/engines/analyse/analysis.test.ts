@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { AnalysisPart, AnalysisRequest } from '../../../../../src/platform/engines/analyse/port.ts';
 import { builtInAnalyser } from '../../../../../src/platform/engines/analyse/built-in-analyser.ts';
 import { editDistance, Glossary } from '../../../../../src/platform/engines/analyse/glossary.ts';
+import { medicalCorrections } from '../../../../../src/platform/engines/analyse/normalise.ts';
+import { rewriteText } from '../../../../../src/platform/engines/script/codeswitch.ts';
 
 const { signal } = new AbortController();
 const analyse = (utterances: string[], parts: AnalysisPart[], more: Partial<AnalysisRequest> = {}) =>
@@ -162,3 +164,14 @@ describe('the edit distance', () => {
 
   it('says more than the most when it is', () => expect(editDistance('abcdef', 'ghijkl', 2)).toBeGreaterThan(2));
 });
+
+it.each([
+  ['take met formin and ibuprofin daily', 'take metformin and ibuprofen daily'],
+  ['she has hyper tension and new monia', 'she has hypertension and new monia'],
+  ['history of myocardial infraction, and asthema', 'history of myocardial infarction, and asthma'],
+  ['parasitamol for the migrane.', 'paracetamol for the migraine.'],
+  ['no die a beatus', 'no die a beatus'],
+  ['the station is crowded with strangers', 'the station is crowded with strangers'],
+  ['blood pressure is normal', 'blood pressure is normal'],
+  ['निमोनीया है', 'निमोनिया है'],
+])('corrects %s', (text, wanted) => expect(rewriteText(text, medicalCorrections)).toBe(wanted));

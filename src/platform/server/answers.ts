@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import { emotions } from '../../engines/speakers/voice-features.ts';
-import type { MinimalTranscription, VerboseTranscription, WireAnalysis, WireSegment } from '../asr/transcription-answer.ts';
-import type { MedicalAnswer } from '../medical/medical-service.ts';
-import type { FieldProblem } from '../listener/refusal.ts';
+import { emotions } from '../engines/speakers/voice-features.ts';
+import type { FieldProblem } from './listener/refusal.ts';
 
-// Schemas of the services' answers. The compiler checks the code's types against them, and tests check real answers; objects are strict,
-// so that an undescribed field fails.
+// Answers of the services, as sent and as described. Objects are strict: a test of real answers fails on an undescribed field.
 
 const seconds = z.number().min(0);
 const share = z.number().min(0).max(1);
@@ -46,22 +43,28 @@ const segment = z.strictObject({
   speaker: speaker.exactOptional(),
   emotion: emotion.exactOptional(),
   emotion_confidence: share.exactOptional(),
-}) satisfies z.ZodType<WireSegment>;
+});
+export type WireSegment = z.infer<typeof segment>;
 
+/** The parts of the analysis that were asked for. */
 const analysis = z.strictObject({
   intent: z.string().exactOptional(),
   sentiment: z.string().exactOptional(),
   summary: z.string().exactOptional(),
   keyterms: z.array(z.string()).exactOptional(),
   normalized_text: z.string().exactOptional(),
-}) satisfies z.ZodType<WireAnalysis>;
+});
+export type WireAnalysis = z.infer<typeof analysis>;
 
-export const minimal = z.strictObject({
+/** The minimal transcription result (ASR doc, resources); segments with emotion=true alone. */
+const minimal = z.strictObject({
   text: z.string(),
   segments: z.array(segment).exactOptional(),
-}) satisfies z.ZodType<MinimalTranscription>;
+});
+export type MinimalTranscription = z.infer<typeof minimal>;
 
-export const verbose = z.strictObject({
+/** The verbose transcription result (ASR doc, resources). */
+const verbose = z.strictObject({
   success: z.literal(true),
   request_id: z.string(),
   text: z.string(),
@@ -69,14 +72,17 @@ export const verbose = z.strictObject({
   detected_language_name: z.string(),
   segments: z.array(segment),
   words: z.array(z.strictObject({ word: z.string(), start: seconds, end: seconds, confidence: share })),
+  /** Best first; the first one's text is `text`. */
   nbest: z.array(z.strictObject({ text: z.string(), confidence: share })),
   speakers: z.array(speaker).exactOptional(),
   speaker_turns: z.array(z.strictObject({ start: seconds, end: seconds, speaker })).exactOptional(),
+  /** The name is `unknown` when no profile is similar (reference, fact 7b). */
   speakers_identified: z.array(z.strictObject({ speaker, name: z.string(), confidence: share })).exactOptional(),
   emotion: z.strictObject({ label: emotion, score: share }).exactOptional(),
   emotion_summary: z
     .strictObject({
       dominant_emotion: emotion,
+      /** Percentages of the speaking time; they add up to 100. */
       emotion_distribution: z.partialRecord(emotion, z.number().min(0).max(100)),
       avg_confidence: share,
     })
@@ -84,8 +90,12 @@ export const verbose = z.strictObject({
   nlp_analysis: analysis.exactOptional(),
   audio_duration: seconds,
   inference_time_ms: z.number().min(0),
+  /** What was asked for and could not be done; absent when empty. */
   warnings: z.array(z.string()).exactOptional(),
-}) satisfies z.ZodType<VerboseTranscription>;
+  /** Speech outside the closed vocabulary: its words are unknown. Absent without such speech. */
+  unrecognised: z.array(z.strictObject({ start: seconds, end: seconds })).exactOptional(),
+});
+export type VerboseTranscription = z.infer<typeof verbose>;
 
 export const transcription = z.union([minimal, verbose]);
 
@@ -100,6 +110,7 @@ export const speakerList = z.strictObject({
 });
 export const identified = z.strictObject({ success: z.literal(true), speaker: z.string(), confidence: z.number() });
 
+/** The medical batch result (ASR doc, resources); segments only with diarization. */
 export const medical = z.strictObject({
   success: z.literal(true),
   text: z.string(),
@@ -107,7 +118,8 @@ export const medical = z.strictObject({
   total_segments: z.int().min(0),
   filename: z.string(),
   unique_speakers: z.array(z.string()),
-}) satisfies z.ZodType<MedicalAnswer>;
+});
+export type MedicalAnswer = z.infer<typeof medical>;
 
 export const speechHealth = z.strictObject({ status: z.literal('ok'), voices: z.array(z.string()), default_voice: z.string() });
 
