@@ -2,7 +2,7 @@ import type { CallServices } from '../../call/services.ts';
 import type { FixtureDraft } from './fixture-draft.ts';
 import type { CallFixture } from './fixture.ts';
 import type { StimulusGate } from './stimulus-gate.ts';
-import { takeFirst } from './stand-ins.ts';
+import { takeFirst } from './replayed-answer.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 type EndOfTurn = CallServices['endOfTurn'];

@@ -7,7 +7,7 @@ import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../..
 import { HANGS_MS } from '../../support/patience.ts';
 
 /** Many times what fits into the page; the gateway gives them out in parts of two hundred. */
-const CALLS = 3_000;
+const CALLS = 1_200;
 const ALL = `${CALLS.toLocaleString('en')} calls`;
 const OUTCOMES = ['caller-hangup', 'caller-hangup', 'said-goodbye', 'dialog-failed'];
 const DAYS = ['Tuesday', 'मंगलवार', 'Friday'];
@@ -42,8 +42,8 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
   beforeAll(async () => {
     [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock }), startConsoleBrowser()]);
     const given = callsOf(CALLS);
-    for (let from = 0; from < CALLS; from += 1_000)
-      await bench.gateway.backlog.store.calls.upsertMany(given.slice(from, from + 1_000));
+    for (let from = 0; from < CALLS; from += 600)
+      await bench.gateway.backlog.store.calls.upsertMany(given.slice(from, from + 600));
   });
 
   afterAll(async () => {
@@ -51,7 +51,7 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
     await bench[Symbol.asyncDispose]();
   });
 
-  it('shows thousands of calls to the last with the keyboard alone, and opens the one that is chosen', async () => {
+  it('shows more than a thousand calls to the last with the keyboard alone, and opens the one that is chosen', async () => {
     await using opened = await browser.open(target(), 'operator', '/calls');
     const { page } = opened;
     const grid = page.getByRole('grid');

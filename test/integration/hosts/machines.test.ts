@@ -217,7 +217,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     const key = await a.shared.secret('stream-tokens');
     const tokens = new StreamTokens({ key, clock: systemClock });
     const mediaOf = async () => {
-      const token = await tokens.mint({ carrier: 'twilio', callId, attachmentId: newId('att') }, 10_000);
+      const token = await tokens.mint({ carrier: 'twilio', callId, attachmentId: newId('att') }, HANGS_MS);
       const url = `${cluster.balancer.url.replace('http', 'ws')}/carriers/twilio/stream/${token}`;
       return refusalOf(new WebSocket(url));
     };

@@ -75,7 +75,7 @@ interface World {
 
 let speech: TestPlatform;
 beforeAll(async () => {
-  speech = await startTestPlatform();
+  speech = await startTestPlatform({}, 8_000);
 });
 afterAll(() => speech[Symbol.asyncDispose]());
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
     started.unshift(part);
     return part;
   };
-  const { authUrl, asrUrl, ttsUrl, apiKey } = use(await startTestPlatform()).platform;
+  const { authUrl, asrUrl, ttsUrl, apiKey } = use(await startTestPlatform({}, 8_000)).platform;
   const engines = use(platformEngines({ authUrl, asrUrl, ttsUrl, apiKey }));
   for (let gateway = 0; rows.some((row) => row.gateway === gateway); gateway += 1) {
     const env: Record<string, string> = {};

@@ -58,7 +58,7 @@ beforeAll(async () => {
   writeFileSync(join(bots, 'echo.yaml'), BOT);
   writeFileSync(join(bots, 'echo.js'), MODULE);
   writeFileSync(join(bots, 'package.json'), '{"type":"module"}');
-  speech = await startTestPlatform();
+  speech = await startTestPlatform({}, 8_000);
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const env = {
     OFFHOOK_DATA_DIR: dataDir,
