@@ -1,4 +1,4 @@
-import twilio from 'twilio';
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
@@ -37,7 +37,7 @@ export function openRelay(
   signal: AbortSignal,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<RelaySocket> {
-  const signature = secret && twilio.getExpectedTwilioSignature(secret.reveal(), url, {});
+  const signature = secret && getExpectedTwilioSignature(secret.reveal(), url, {});
   return RelaySocket.open(url, { ...headers, ...(signature === undefined ? {} : { 'X-Twilio-Signature': signature }) }, signal);
 }
 
