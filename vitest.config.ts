@@ -18,8 +18,8 @@ export default defineConfig({
     // A test waits for conditions, each with a deadline of its own; how soon they come is the machine's.
     env: { OFFHOOK_TEST_PATIENCE: String(patience), ...skipped.env },
     reporters: ['default', skipped],
-    testTimeout: 180_000 * patience,
-    hookTimeout: 120_000 * patience,
+    testTimeout: 300_000 * patience,
+    hookTimeout: 300_000 * patience,
     expect: { poll: { timeout: 60_000 * patience } },
     pool: 'forks',
     // No file leaves anything behind for the next: loading the program anew for each would be a large part of their time.

@@ -6,7 +6,8 @@ import { fromPackage } from '../../src/cli/setup/package-root.ts';
 import { startTestPlatform } from '../../test/integration/platform/setup.ts';
 import { startCuttableProxy } from '../../test/support/cuttable-proxy.ts';
 import { startPostgres } from '../../test/support/postgres-server.ts';
-import { freePort, run, until } from '../../test/support/processes.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { freePort, run } from '../../test/support/processes.ts';
 import { startRedis } from '../../test/support/redis-server.ts';
 import { S3_CREDENTIALS, startS3 } from '../../test/support/s3-server.ts';
 
@@ -99,7 +100,7 @@ export async function startWorld(
   writeFileSync(config, haproxyConfig(port, machines));
   const front = run(programs.haproxy, ['-f', config, '-db']);
   closers.unshift(() => front.stop('SIGKILL'));
-  await until('HAProxy', () => answers(`${url}/healthz`), START_MS).catch((error: unknown) => {
+  await eventually('HAProxy', () => answers(`${url}/healthz`), START_MS).catch((error: unknown) => {
     throw new Error(`HAProxy did not start: ${front.output()}`, { cause: error });
   });
   return {
@@ -145,7 +146,7 @@ function gatewayProcess(
         stdio: ['ignore', output, output],
       });
       child = starting;
-      await until(`gateway ${name}; see ${log}`, () => starting.exitCode !== null || answers(`${url}/readyz`), START_MS);
+      await eventually(`gateway ${name}; see ${log}`, () => starting.exitCode !== null || answers(`${url}/readyz`), START_MS);
     },
     kill: () => end('SIGKILL'),
     /** It drains, then ends. */

@@ -15,7 +15,7 @@ import { type KeptCall, openRedisCallStates } from '../../src/hosts/shared-state
 import { openRedisSharedState } from '../../src/hosts/shared-state/redis.ts';
 import { MasterKeys } from '../../src/records/privacy/master-keys.ts';
 import { startCuttableProxy } from '../support/cuttable-proxy.ts';
-import { until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { type TestServer, startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
 
@@ -142,7 +142,7 @@ describe.each([
     await dead.begin();
     for (let turns = 0; turns <= 20; turns += 1) dead.keep(turns, `step ${turns}`);
     const last = { record: { turns: 20 }, state: { step: 'step 20' } };
-    await until('the last of both parts', async () => isDeepStrictEqual(await place.kept(), last));
+    await eventually('the last of both parts', async () => isDeepStrictEqual(await place.kept(), last));
     await using taker = await place.join();
     await using other = await place.join();
     const taken = await Promise.all([taker.take(), other.take()]);
@@ -154,7 +154,7 @@ describe.each([
     await using owner = await place.join();
     await owner.begin();
     owner.keep(1, 'one');
-    await until('both parts', async () =>
+    await eventually('both parts', async () =>
       isDeepStrictEqual(await place.kept(), { record: { turns: 1 }, state: { step: 'one' } }),
     );
     await using other = await place.join(true);
@@ -185,15 +185,15 @@ describe.skipIf(program === undefined)('live calls in Redis', () => {
     await using slow = await openRedisCallStates({ ...options('fenced', 'mem_slow'), onLost: (callId) => lost.push(callId) });
     await using fast = await openRedisCallStates(options('fenced', taker.members.own.id));
     slow.keep(CALL, 'record', { turns: 1 });
-    await until('the record', async () => typeof (await fast.find(CALL)) === 'object');
+    await eventually('the record', async () => typeof (await fast.find(CALL)) === 'object');
     expect(await fast.take(CALL)).toBe('elsewhere');
     await taker.calls.claim({ callId: CALL, carrierKey: undefined });
     expect(await fast.take(CALL)).toMatchObject({ record: { turns: 1 }, takes: 1, machine: 'http://mem_slow' });
     slow.keep(CALL, 'record', { turns: 99 });
-    await until('the refusal', () => lost.length > 0);
+    await eventually('the refusal', () => lost.length > 0);
     await slow.forget(CALL);
     fast.keep(CALL, 'record', { turns: 2 });
-    await until('the record of the taker', async () => isDeepStrictEqual(partOf(await slow.find(CALL)), { turns: 2 }));
+    await eventually('the record of the taker', async () => isDeepStrictEqual(partOf(await slow.find(CALL)), { turns: 2 }));
     await fast.forget(CALL);
     // The first machine, when it is back, sees who had the call.
     expect(await slow.find(CALL)).toMatchObject({ folder: taker.members.own.id, record: undefined });
@@ -203,7 +203,7 @@ describe.skipIf(program === undefined)('live calls in Redis', () => {
     await using states = await openRedisCallStates(options('sealed', 'mem_1'));
     states.keep(CALL, 'record', { text: 'my number is four two' });
     const client = new Redis(server?.url ?? '');
-    const raw = await until(
+    const raw = await eventually(
       'the record',
       async () => (await client.hget(`{offhook:sealed}:state:${CALL}`, 'record')) ?? undefined,
     );
@@ -223,16 +223,16 @@ describe.skipIf(program === undefined)('live calls in Redis', () => {
     });
     await using reader = await openRedisCallStates(options('away', 'mem_2'));
     states.keep('call_2', 'record', { turns: 7 });
-    await until('its record', async () => partOf(await reader.find('call_2')));
+    await eventually('its record', async () => partOf(await reader.find('call_2')));
     proxy.cut();
     for (let turns = 0; turns < 50; turns += 1) states.keep(CALL, 'record', { turns });
-    await until('Redis to be away', async () => (await states.find(CALL)) === 'away');
+    await eventually('Redis to be away', async () => (await states.find(CALL)) === 'away');
     const client = new Redis(server?.url ?? '');
     await client.del('{offhook:away}:state:call_2');
     client.disconnect();
     proxy.mend();
-    await until('the newest', async () => isDeepStrictEqual(partOf(await reader.find(CALL)), { turns: 49 }));
-    const lost = await until('the lost one', async () => partOf(await reader.find('call_2')) ?? undefined);
+    await eventually('the newest', async () => isDeepStrictEqual(partOf(await reader.find(CALL)), { turns: 49 }));
+    const lost = await eventually('the lost one', async () => partOf(await reader.find('call_2')) ?? undefined);
     expect(lost).toEqual({ turns: 7 });
     await proxy[Symbol.asyncDispose]();
   });
@@ -252,11 +252,11 @@ describe.skipIf(program === undefined)('live calls in Redis', () => {
       return found.every((each, at) => isDeepStrictEqual(each, { ...there, ...onDisk(ids[at] ?? '') }));
     };
     const there = { folder: 'mem_1', machine: 'http://mem_1', takes: 0 };
-    await until('all of them', areThere);
+    await eventually('all of them', areThere);
     await client.flushall();
     const emptiedAtMs = performance.now();
     expect(await reader.find('call_0')).toBeUndefined();
-    await until('all of them again', areThere);
+    await eventually('all of them again', areThere);
     expect(performance.now() - emptiedAtMs).toBeLessThan(1_000);
     client.disconnect();
   });

@@ -5,7 +5,8 @@ import type { JobHandler, JobQueue, JobRun } from '../../src/records/queue/port.
 import { type RetryPolicy, openQueue } from '../../src/records/queue/bull-queue.ts';
 import type { Database } from '../../src/records/database.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, serverDatabases } from '../support/databases.ts';
-import { until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
+import { HANGS_MS } from '../support/patience.ts';
 import { type TestServer, startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
 
@@ -61,7 +62,7 @@ describe.each([
     expect((await queue.counts('many')).waiting).toBe(60);
     expect(await queue.oldestMs('many')).toBe(firstMs);
     queue.work('many', handler, { concurrency: 10 });
-    await until('all jobs to run', () => runs.length === 60);
+    await eventually('all jobs to run', () => runs.length === 60);
     await queue.enqueueMany('many', jobs);
     expect((await queue.counts('many')).waiting).toBe(0);
     expect(new Set(runs.map(({ id }) => id)).size).toBe(60);
@@ -73,7 +74,7 @@ describe.each([
     const { runs, handler } = collecting();
     await queue.enqueue('plain', 'post-call:call_1:1', { callId: 'call_1', text: 'हाँ', list: [1, null] });
     queue.work('plain', handler);
-    await until('the job to run', () => runs.length === 1);
+    await eventually('the job to run', () => runs.length === 1);
     expect(queue.backend).toBe(backend);
     expect(runs[0]).toMatchObject({
       name: 'plain',
@@ -89,7 +90,8 @@ describe.each([
     queue.work('wake', handler);
     for (const id of ['a', 'b', 'c']) {
       await queue.enqueue('wake', id, null);
-      await until(`job ${id} to run`, () => runs.some((run) => run.id === id), 3_000);
+      // A worker that nothing wakes looks again after five seconds.
+      await eventually(`job ${id} to run`, () => runs.some((run) => run.id === id), HANGS_MS / 15);
     }
     expect(runs.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
@@ -100,10 +102,10 @@ describe.each([
     await queue.enqueue('once', '42', { first: true });
     await queue.enqueue('once', '42', { first: false });
     queue.work('once', handler);
-    await until('the job to be done', async () => (await queue.counts('once')).completed === 1);
+    await eventually('the job to be done', async () => (await queue.counts('once')).completed === 1);
     await queue.enqueue('once', '42', { first: false });
     await queue.enqueue('once', 'after', null);
-    await until('the next job to run', () => runs.some((run) => run.id === 'after'));
+    await eventually('the next job to run', () => runs.some((run) => run.id === 'after'));
     expect(runs.map((run) => run.id)).toEqual(['42', 'after']);
     expect(runs[0]?.payload).toEqual({ first: true });
   });
@@ -116,7 +118,7 @@ describe.each([
     expect(await queue.counts('later')).toMatchObject({ delayed: 1, waiting: 0 });
     expect(await queue.oldestMs('later')).toBeUndefined();
     queue.work('later', handler);
-    await until('the job to run', () => runs.length === 1);
+    await eventually('the job to run', () => runs.length === 1);
     expect(Date.now() - startedMs).toBeGreaterThanOrEqual(395);
   });
 
@@ -128,7 +130,7 @@ describe.each([
       throw new Error(`no ${run.attempt}`);
     });
     await queue.enqueue('failing', 'f', { callId: 'c' });
-    await until('the job to fail for good', async () => (await queue.counts('failing')).failed === 1);
+    await eventually('the job to fail for good', async () => (await queue.counts('failing')).failed === 1);
     expect(attempts).toEqual([1, 2, 3]);
     expect(await queue.failed('failing')).toEqual([
       { id: 'f', payload: { callId: 'c' }, attempts: 3, reason: 'no 3', failedAtMs: expect.any(Number) },
@@ -143,7 +145,7 @@ describe.each([
       throw new NeverError('not this one');
     });
     await queue.enqueue('never', 'n', null);
-    await until('the job to fail for good', async () => (await queue.counts('never')).failed === 1);
+    await eventually('the job to fail for good', async () => (await queue.counts('never')).failed === 1);
     expect(tries).toBe(1);
     expect((await queue.failed('never'))[0]?.reason).toBe('OFFHOOK_TEST_NEVER: not this one');
   });
@@ -159,15 +161,15 @@ describe.each([
       done.push(run.id);
     });
     for (const id of ['one', 'two', 'three']) await queue.enqueue('again', id, null);
-    await until('all to fail', async () => (await queue.counts('again')).failed === 3);
+    await eventually('all to fail', async () => (await queue.counts('again')).failed === 3);
     broken = false;
     attempts.length = 0;
     expect(await queue.retry('again', 'nobody')).toBe(false);
     expect(await queue.retry('again', 'one')).toBe(true);
-    await until('one to be done', () => done.includes('one'));
+    await eventually('one to be done', () => done.includes('one'));
     expect(attempts).toEqual([1, 2, 3]);
     await queue.retryAll('again');
-    await until('all to be done', () => done.length === 3);
+    await eventually('all to be done', () => done.length === 3);
     expect(await queue.failed('again')).toEqual([]);
   });
 
@@ -186,9 +188,9 @@ describe.each([
       { concurrency: 2 },
     );
     for (const id of ['a', 'b', 'c', 'd']) await queue.enqueue('parallel', id, null);
-    await until('two to run', () => release.length === 2);
+    await eventually('two to run', () => release.length === 2);
     expect(await queue.counts('parallel')).toMatchObject({ active: 2, waiting: 2 });
-    await until('all to be done', async () => {
+    await eventually('all to be done', async () => {
       release.splice(0).forEach((go) => go());
       return (await queue.counts('parallel')).completed === 4;
     });
@@ -209,7 +211,7 @@ describe.each([
     await using second = open();
     const { runs, handler } = collecting();
     second.work('cut', handler);
-    await until('the job to run again', () => runs.length === 1);
+    await eventually('the job to run again', () => runs.length === 1);
     expect(runs[0]?.attempt).toBe(1);
   });
 
@@ -236,7 +238,7 @@ describe.each([
     queue.work('shown', async () => {
       throw new NeverError('"my mother is ill" is not what +919812345678 said');
     });
-    await until('the job to fail', async () => (await queue.counts('shown')).failed === 1);
+    await eventually('the job to fail', async () => (await queue.counts('shown')).failed === 1);
     const shown = await queue.shown('shown', 'what it is for');
     expect([shown.getName(), shown.getDescription(), shown.readOnlyMode]).toEqual(['shown', 'what it is for', true]);
     expect(await shown.getJobCounts()).toMatchObject({ failed: 1, waiting: 0 });

@@ -11,7 +11,8 @@ import type { SharedState } from '../../src/hosts/shared-state/port.ts';
 import { openRedisSharedState, type RedisSharedStateOptions } from '../../src/hosts/shared-state/redis.ts';
 import { MasterKeys } from '../../src/records/privacy/master-keys.ts';
 import { startCuttableProxy } from '../support/cuttable-proxy.ts';
-import { freePort, until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/processes.ts';
 import { quickClock } from '../support/quick-clock.ts';
 import { type TestServer, startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
@@ -400,7 +401,7 @@ describe.runIf(program !== undefined)('the shared state in Redis', () => {
     await using node = await startRedis(program ?? '', undefined, { cluster: true });
     const admin = new Redis(node.url);
     await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until('the cluster to be whole', async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
+    await eventually('the cluster to be whole', async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
     admin.disconnect();
     await using state = await openRedisSharedState(redisOptions(node.url.replace('redis://', 'redis+cluster://'), 'nodes'));
     expect(await state.calls.claim({ callId: 'call_1', carrierKey: 'CA1' })).toBe(true);

@@ -6,18 +6,15 @@ import { buffer } from 'node:stream/consumers';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { parseWav, wavFile } from '../../src/audio/wav.ts';
 import { recordingAnalysis } from '../../src/records/analysis/document.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
-import { until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { lastJson, runCommand } from '../support/command.ts';
 import { type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
 import { hangs } from '../support/patience.ts';
-
-// Each starts a process, and compiles the program first when it has changed.
-vi.setConfig({ testTimeout: 90_000 });
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-analyse-'));
 const recordings = join(folder, 'recordings');
@@ -95,7 +92,7 @@ describe('a run that follows a killed one', () => {
       stdio: 'ignore',
     });
     const exited = once(killed, 'exit');
-    await until('two recordings to be done', () => existsSync(join(out, 'manifest.jsonl')) && manifest().length >= 2, 60_000);
+    await eventually('two recordings to be done', () => existsSync(join(out, 'manifest.jsonl')) && manifest().length >= 2);
     killed.kill('SIGKILL');
     await exited;
     before = new Map(documents().map((name) => [name, statSync(join(out, name)).mtimeMs]));
@@ -103,7 +100,7 @@ describe('a run that follows a killed one', () => {
     const finished = await runCommand([...args, '--export', 'csv', 'vtt'], env);
     code = finished.code;
     told = lastJson(finished) as Told;
-  }, 90_000);
+  });
 
   it('analyses what the killed run had not finished', () => {
     expect(before.size).toBeLessThan(COUNT);

@@ -32,7 +32,7 @@ it('measures a few calls with the shipped bots and recommends a setting', async 
     borne === null ? null : { key: 'call.maximum', environment: `OFFHOOK_CALL__MAXIMUM=${borne}`, value: borne },
   );
   expect(finished.code).toBe(borne === null ? 1 : 0);
-}, 120_000);
+});
 
 it('ends at Ctrl-C without leaving a process or a file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-bench-test-'));
@@ -62,7 +62,7 @@ it('ends at Ctrl-C without leaving a process or a file', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});
 
 it('refuses a number of calls that is not a number', async () => {
   const finished = await runCommand(['bench', '--calls', 'many']);

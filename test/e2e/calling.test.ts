@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { activeLevelDb } from '../../src/audio/level.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { lastJson, runCommand } from '../support/command.ts';
 import { startOffhook } from './run-offhook.ts';
 
-// Each starts a process, which compiles the program first when it has changed.
-vi.setConfig({ testTimeout: 120_000 });
-
 let bench: GatewayBench;
 beforeAll(async () => {
-  bench = await startGatewayBench();
+  bench = await startGatewayBench({ clock: systemClock });
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
@@ -21,17 +19,17 @@ it.concurrent('calls a running gateway and speaks each typed line', async () => 
   const calling = startOffhook(['call', '-i', '--json', '--url', bench.gateway.url], { OFFHOOK_DATA_DIR: bench.dataDir });
   const turnOf = async (kind: string, text: string): Promise<void> => {
     const came = (): boolean => bench.news.some((item) => item.type === 'turn' && item.kind === kind && item.callerText === text);
-    await eventually(`a ${kind} turn`, came, 60_000);
+    await eventually(`a ${kind} turn`, came);
   };
-  await eventually('the prompt', () => calling.output().includes('Type what the caller says'), 60_000);
-  await eventually('the greeting to be shown', () => calling.output().includes('Hello there, please say a word.'), 60_000);
+  await eventually('the prompt', () => calling.output().includes('Type what the caller says'));
+  await eventually('the greeting to be shown', () => calling.output().includes('Hello there, please say a word.'));
   calling.type('#7');
   await turnOf('keyed', '7');
   // While the call goes on.
-  await eventually('the answer to be shown', () => calling.output().includes('You pressed 7.'), 60_000);
+  await eventually('the answer to be shown', () => calling.output().includes('You pressed 7.'));
   // Words that nobody understands interrupt nothing: they are said when the bot is done.
   const wasHeard = (): boolean => bench.news.some((item) => item.type === 'heard' && item.heard === 'You pressed 7.');
-  await eventually('the answer to be heard', wasHeard, 60_000);
+  await eventually('the answer to be heard', wasHeard);
   // The tones of this gateway's recogniser are not in it: it is heard, and not understood.
   calling.type('good morning to all of you');
   await turnOf('spoken', '');
@@ -56,7 +54,7 @@ it.concurrent('calls through another carrier, waits for the bot to finish at the
 
 it.concurrent('calls a gateway whose public address is not reachable yet, and names the setting a shell lacks', async () => {
   const env = { OFFHOOK_PUBLIC_URL: 'https://voice.offhook.invalid' };
-  await using gateway = await startGatewayBench({ env });
+  await using gateway = await startGatewayBench({ clock: systemClock, env });
   const here = { OFFHOOK_DATA_DIR: gateway.dataDir, OFFHOOK_PORT: new URL(gateway.gateway.url).port };
   const flags = ['call', '--json', '--say', '#7'];
   const called = await runCommand(flags, { ...here, ...env });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { PEOPLE } from '../../src/cli/campaign-demo/people.ts';
 import { runCampaignDemo, TAMPERINGS } from '../../src/cli/campaign-demo/run.ts';
 import { lastJson, runCommand } from '../support/command.ts';
+import { thorough } from '../support/thorough.ts';
 
 it('calls a hundred simulated people over days, and it adds up', async () => {
   const finished = await runCommand(['campaign', 'demo', '--json']);
@@ -20,9 +21,9 @@ it('calls a hundred simulated people over days, and it adds up', async () => {
     file: { rows: 107, added: 100, duplicates: 3, refused: 4 },
   });
   expect(finished.code).toBe(0);
-}, 180_000);
+});
 
-it.each(TAMPERINGS)('does not add up when %s is broken', async (tampering) => {
+it.each(thorough(TAMPERINGS.slice(0, 1), TAMPERINGS))('does not add up when %s is broken', async (tampering) => {
   // Eight of them: one wants no more calls, one is on the list, the others answer or do not.
   const people = PEOPLE.slice(38, 46);
   const { ok, doubleDials, outsideWindow, optOuts, optOutsKept, problems } = await runCampaignDemo({ tampering, people });

@@ -9,7 +9,8 @@ import { fromPackage, packageRoot } from '../../src/cli/setup/package-root.ts';
 import { runningGateways } from '../../src/cli/running-gateways.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startPostgres } from '../support/postgres-server.ts';
-import { freePort, run, until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePort, run } from '../support/processes.ts';
 import { startRedis, type TestServer } from '../support/redis-server.ts';
 import { renderChart } from '../support/helm-chart.ts';
 import { requireTool } from '../support/requires.ts';
@@ -85,7 +86,7 @@ describe.runIf(tools.postgres !== undefined && tools.redis !== undefined)('what 
     };
     // Compiles the program first when it has changed.
     await runOffhook(['--version']);
-  }, 240_000);
+  });
   afterAll(async () => {
     for (const server of Object.values(servers)) await server[Symbol.asyncDispose]();
   });
@@ -136,8 +137,8 @@ describe.runIf(tools.postgres !== undefined && tools.redis !== undefined)('what 
     const worker = start('worker');
     try {
       const { OFFHOOK_DATA_DIR: dataDir = '' } = environmentOf('gateway');
-      await until('the gateway', async () => (await runningGateways(dataDir)).length === 1, 90_000);
-      await until('the worker', () => worker.output().includes('Working on'), 90_000);
+      await eventually('the gateway', async () => (await runningGateways(dataDir)).length === 1);
+      await eventually('the worker', () => worker.output().includes('Working on'));
       const call = await runCommand(['call', '--url', url, '--say', '#2', '--json'], environmentOf('gateway'));
       expect(call.code, `${call.stderr}${gateway.output()}`).toBe(0);
       expect(lastJson(call)).toBeDefined();
@@ -145,13 +146,13 @@ describe.runIf(tools.postgres !== undefined && tools.redis !== undefined)('what 
       await database.connect();
       const state = async (): Promise<unknown> =>
         (await database.query('SELECT analysis_state, recording_object IS NOT NULL AS sealed FROM offhook.calls')).rows;
-      await until('the analysis', async () => JSON.stringify(await state()).includes('done'), 60_000).catch(() => undefined);
+      await eventually('the analysis', async () => JSON.stringify(await state()).includes('done')).catch(() => undefined);
       expect(await state(), worker.output()).toEqual([{ analysis_state: 'done', sealed: true }]);
       await database.end();
     } finally {
       await Promise.all([gateway.stop(), worker.stop()]);
     }
-  }, 240_000);
+  });
 
   it('starts the gateway of deploy/helm with exactly its environment, is ready, and drains by its hook', async () => {
     await using folder = await temporaryFolder();
@@ -201,17 +202,17 @@ describe.runIf(tools.postgres !== undefined && tools.redis !== undefined)('what 
 
     const gateway = start(container.command);
     try {
-      await until('readiness', async () => (await answer(container.readinessProbe)) === 200, 90_000).catch((error: unknown) => {
+      await eventually('readiness', async () => (await answer(container.readinessProbe)) === 200).catch((error: unknown) => {
         throw new Error(gateway.output(), { cause: error });
       });
       expect(pod['OFFHOOK_CLUSTER__ADDRESS']).toBe('http://voice-0.voice-pods:8090');
       const hook = start(container.lifecycle.preStop.exec.command);
-      await until('the end of the hook', () => hook.child.exitCode !== null, 60_000);
+      await eventually('the end of the hook', () => hook.child.exitCode !== null);
       expect(hook.child.exitCode, hook.output()).toBe(0);
       expect([await answer(container.readinessProbe), await answer(container.livenessProbe)]).toEqual([503, 200]);
     } finally {
       await gateway.stop();
     }
     expect(gateway.child.exitCode, gateway.output()).toBe(0);
-  }, 240_000);
+  });
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   const finished = await startOffhook(['demo', '--json'], { OFFHOOK_BOTS__FOLDER: folder, OFFHOOK_HTTP__PORT: '1' }).finished;
   code = finished.code;
   told = report.parse(lastJson(finished));
-}, 220_000);
+});
 
 it('recognises every line of the script, and finds nothing wrong', () => {
   expect([code, told.problems]).toEqual([0, []]);

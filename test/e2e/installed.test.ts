@@ -3,12 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fromPackage } from '../../src/cli/setup/package-root.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { runOffhook } from './run-offhook.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const run = promisify(execFile);
 const npm = (folder: string, ...args: string[]) =>
@@ -58,7 +56,7 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
       stream.on('data', (part: Buffer) => void (output += part.toString('utf8')));
     try {
       const url = (): string | undefined => /Its console: (http:\/\/127\.0\.0\.1:\d+)/u.exec(output)?.[1];
-      await eventually(`the gateway to listen: ${output}`, () => url() !== undefined, 120_000);
+      await eventually(`the gateway to listen: ${output}`, () => url() !== undefined);
       const { stdout } = await offhook('call', '--url', url() ?? '', '--say', 'when are you open', '--json');
       const last: unknown = JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
       expect(last).toMatchObject({ ok: true, turns: [{}, { botHeardText: expect.stringContaining('from nine to five') }] });

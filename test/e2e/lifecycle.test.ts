@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { runningGateways } from '../../src/cli/running-gateways.ts';
 import { packageRoot } from '../../src/cli/setup/package-root.ts';
 import { temporaryFolder } from '../support/databases.ts';
-import { until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { lastJson, runCommand } from '../support/command.ts';
 import { runOffhook } from './run-offhook.ts';
 
@@ -36,7 +36,7 @@ it('reloads its bots, is drained and takes calls again, names the process that h
     stdio: 'ignore',
   });
   const npmEnded = once(npm, 'exit');
-  const gateway = await until('the gateway', async () => (await runningGateways(dataDir))[0], 60_000);
+  const gateway = await eventually('the gateway', async () => (await runningGateways(dataDir))[0]);
   try {
     expect(await runCommand(['reload'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining(gateway.url) as unknown });
     writeFileSync(join(bots, 'greeter.yaml'), BOT.replace('voice: Nisha', 'voise: Nisha'));
@@ -70,5 +70,5 @@ it('reloads its bots, is drained and takes calls again, names the process that h
     npm.kill('SIGTERM');
   }
   await npmEnded;
-  await until('the end of the gateway', async () => (await runningGateways(dataDir)).length === 0);
+  await eventually('the end of the gateway', async () => (await runningGateways(dataDir)).length === 0);
 });

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
 import type { Finished } from '../support/command.ts';
+import { BRIEFLY } from '../support/program.ts';
 
 export interface RunningOffhook {
   readonly pid: number;
@@ -29,7 +30,7 @@ const UNHURRIED = {
 
 /** Starts the command line as a process of its own, as a user would at a keyboard. */
 export function startOffhook(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningOffhook {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const child = spawn(process.execPath, [...BRIEFLY, BIN, ...args], {
     env: { ...process.env, ...UNHURRIED, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { ScriptedCaller } from '../../src/sim/caller/caller.ts';
 import { CallRefused } from '../../src/sim/twilio/carrier.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
 import { closeOf, RawCarrier } from '../support/raw-carrier.ts';
@@ -43,7 +43,7 @@ it.concurrent('apologises and hangs up when the platform dies, keeps the recordi
   expect(wav.samples[0]!.length / 8_000).toBeGreaterThan(2);
   await expect(call.stream.ended).resolves.toMatchObject({ byGateway: true });
 
-  await eventually('the health check to notice', async () => (await fetch(`${bench.gateway.url}/readyz`)).status === 503, 60_000);
+  await eventually('the health check to notice', async () => (await fetch(`${bench.gateway.url}/readyz`)).status === 503);
   const refused = await bench.dial().catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(CallRefused);
   expect((refused as CallRefused).said.join(' ')).toContain('Goodbye');

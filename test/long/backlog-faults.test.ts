@@ -18,7 +18,8 @@ import { openRecords } from '../../src/hosts/records.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startPostgres } from '../support/postgres-server.ts';
-import { type Running, run, until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Running, run } from '../support/processes.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
 import { startReceiver } from '../support/webhook-receiver.ts';
@@ -112,7 +113,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
         if (random() < 8 / CALLS) await killOne();
         if (index === flushAt) {
           const client = new Redis(redis.url);
-          await until('jobs to be there', async () => (await client.dbsize()) > 3, 60_000);
+          await eventually('jobs to be there', async () => (await client.dbsize()) > 3, 60_000);
           await client.flushall();
           client.disconnect();
         }
@@ -121,7 +122,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
       }
       await Promise.all(faults);
       await killOne();
-      await until('the journal of the dead to be written', () => refusals > 0, 5_000);
+      await eventually('the journal of the dead to be written', () => refusals > 0, 5_000);
       await dead[Symbol.asyncDispose]();
       const journal = new CallJournal(join(dataDir, 'calls'), () => undefined);
       const again = { outbox: await Outbox.open(join(dataDir, 'outbox'), () => Date.now()), pump };
@@ -129,7 +130,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
 
       const told = (type: string): Set<unknown> =>
         new Set(receiver.received.filter(({ body }) => body.type === type).map(({ body }) => body.data['callId']));
-      await until(
+      await eventually(
         'all to be told',
         () => told('call.ended').size === CALLS && told('analysis.completed').size === CALLS,
         300_000,

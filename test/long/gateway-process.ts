@@ -3,7 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
+import { BRIEFLY } from '../support/program.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 
@@ -37,7 +38,7 @@ export function talkativeGateway(dataDir: string, { authUrl, asrUrl, ttsUrl, api
 
 /** `offhook start` in a process of its own, ready for calls. */
 export async function startGatewayProcess(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [BIN, 'start', '--json'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(process.execPath, [...BRIEFLY, BIN, 'start', '--json'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   let stdout = '';
   child.stdout.on('data', (part: Buffer) => void (stdout += part.toString('utf8')));
   await eventually('the gateway', () => stdout.includes('\n') || child.exitCode !== null, 60_000);

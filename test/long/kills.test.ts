@@ -9,7 +9,7 @@ import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { dialTwilio } from '../../src/sim/twilio/carrier.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
 import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 

@@ -12,7 +12,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { storeOn } from '../../src/records/database.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { embeddedDatabases, prepareCluster, temporaryFolder } from '../support/databases.ts';
-import { until } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { MemoryWatch } from './memory-watch.ts';
 
 const MINUTES = 75;
@@ -95,7 +95,7 @@ async function feed(recording: Recording, path: string): Promise<void> {
     if (inMinuteMs === BOT_AT_MS) recording.bot(bot, atMs, atMs);
     if (inMinuteMs % 10_000 !== 0 || atMs === 0) continue;
     // No more than it may keep waiting for the disk.
-    await until('the disk', async () => (await sizeOf(path)) >= (atMs - 1_000) * 32);
+    await eventually('the disk', async () => (await sizeOf(path)) >= (atMs - 1_000) * 32);
   }
 }
 

@@ -2,10 +2,11 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import { ScriptedCaller } from '../../src/sim/caller/caller.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
 import { RawCarrier } from '../support/raw-carrier.ts';
@@ -21,6 +22,7 @@ it('ends every call in a defined state, whatever a carrier sends on its sockets'
   const random = seededRandom(seed);
   const dice: Dice = { below: (count) => Math.floor(random() * count), chance: (part) => random() < part };
   await using bench = await startGatewayBench({
+    clock: systemClock,
     env: { OFFHOOK_CALL__REATTACH_MS: '200', OFFHOOK_TWILIO__START_TIMEOUT_MS: '500', OFFHOOK_TWILIO__STREAM_TOKEN_MS: '1000' },
   });
   const { gateway } = bench;

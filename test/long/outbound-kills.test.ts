@@ -8,7 +8,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import type { SimulatedCallee } from '../../src/sim/caller/callee.ts';
 import { SimulatedTwilioApi } from '../../src/sim/twilio/api.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
 import { zoneAtNoon } from '../../src/sim/caller/noon.ts';
 import { freePort } from '../support/processes.ts';

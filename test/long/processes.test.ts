@@ -8,7 +8,7 @@ import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/system/ap
 import { systemClock } from '../../src/kernel/clock.ts';
 import { CallRefused, type DialOptions, dialTwilio, type SimulatedCall } from '../../src/sim/twilio/carrier.ts';
 import { openDatabase, storeOn } from '../../src/records/database.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
 import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 

@@ -1,13 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { POST_CALL } from '../../src/records/queue/catalog.ts';
 import { type CallerStep, ScriptedCaller } from '../../src/sim/caller/caller.ts';
 import { cough } from '../../src/sim/caller/cough.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { SimulatedCall } from '../../src/sim/twilio/carrier.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../integration/platform/tone-engines.ts';
 import { liveBytes } from './memory-watch.ts';
@@ -29,7 +30,7 @@ it(
   async () => {
     console.log(`OFFHOOK_TEST_SEED=${seed}, ${ROUNDS} rounds of ${CALLS_IN_A_ROUND} calls`);
     const random = seededRandom(seed);
-    await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__REATTACH_MS: '3000' } });
+    await using bench = await startGatewayBench({ clock: systemClock, env: { OFFHOOK_CALL__REATTACH_MS: '3000' } });
     const footprints: Footprint[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       const plans = Array.from({ length: CALLS_IN_A_ROUND }, () => Math.floor(random() * PLANS.length));

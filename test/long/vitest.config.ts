@@ -10,6 +10,7 @@ export default defineConfig({
       'test/integration/{records/erasing-after-kills,platform/containers,platform/medical,platform/engines/engines}.test.ts',
       'test/integration/{hosts/carriers,hosts/resuming,http/carrier-fuzz}.test.ts',
       'test/contract/{dialling,shared-state}.test.ts',
+      'test/e2e/campaign-demo.test.ts',
     ],
     env: { OFFHOOK_TEST_LONG: '1', OFFHOOK_TEST_PATIENCE: String(measurePatience()) },
     setupFiles: ['test/setup.ts'],

@@ -13,7 +13,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { ScriptedCaller } from '../../src/sim/caller/caller.ts';
 import { zoneAtNoon } from '../../src/sim/caller/noon.ts';
 import type { SimulatedCarrier } from '../../src/sim/simulated-carrier.ts';
-import { eventually } from '../integration/hosts/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../integration/platform/tone-engines.ts';
 import { Exchange, exchangeTools, freeTcpPort } from './asterisk-exchange.ts';
@@ -41,6 +41,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
     const [ariPort, audiosocketPort] = [await freeTcpPort(), await freeTcpPort()];
     const ariUrl = `http://127.0.0.1:${ariPort}`;
     bench = await startGatewayBench({
+      clock: systemClock,
       otherBots: { clinic: '' },
       env: {
         OFFHOOK_ASTERISK_PASSWORD: PASSWORD,
@@ -68,7 +69,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
 
   /** The gateway's side of the call that began last. */
   async function lastSession(): Promise<CallSession> {
-    await eventually('the call at the gateway', () => bench.gateway.calls.calls.some(({ attached }) => attached), 15_000);
+    await eventually('the call at the gateway', () => bench.gateway.calls.calls.some(({ attached }) => attached));
     const last = need(bench.gateway.calls.calls.at(-1));
     return bench.sessionOf({ callSid: last.identity.inbound.carrierCallId });
   }
@@ -152,7 +153,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
     const line = await waiting.answered;
     const session = await lastSession();
     await control.sendDigits(session.identity.inbound.carrierCallId, '1w2', signal);
-    await eventually('both keys', () => line.keys.join('') === '12', 10_000);
+    await eventually('both keys', () => line.keys.join('') === '12');
     session.hangUp('enough');
     await line.ended;
     expect(line.keys).toEqual(['1', '2']);
@@ -169,7 +170,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
       { kind: 'say', text: 'charlie', pcm: speech('charlie') },
       { kind: 'wait-for-end' },
     ]);
-    await eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended', 20_000);
+    await eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended');
     expect(await attempt(id)).toMatchObject({ carrier, disposition: expect.stringMatching(/^(person|silence)$/u) });
   });
 
@@ -181,7 +182,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
     const { refused } = await exchange.phone('6001').refuse(refusal);
     const id = await place(numberOf(1), '+12025550199');
     await refused;
-    await eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended', 20_000);
+    await eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended');
     expect(await attempt(id)).toMatchObject({ disposition });
   });
 
@@ -264,12 +265,10 @@ async function hearEachOther(one: RtpLine, other: RtpLine): Promise<void> {
     speaker.say(speech('bravo', 'bravo'));
     const heard = (): Int16Array => listener.buffer.heard.subarray(from);
     const isLoud = (at: number): boolean => rmsLevelDb(heard().subarray(at, at + 800)) > -35;
-    await eventually(
-      'the word',
-      () => Array.from({ length: Math.floor(heard().length / 800) }, (_, at) => at * 800).some(isLoud),
-      10_000,
+    await eventually('the word', () =>
+      Array.from({ length: Math.floor(heard().length / 800) }, (_, at) => at * 800).some(isLoud),
     );
-    await eventually('its end', () => speaker.silent, 10_000);
+    await eventually('its end', () => speaker.silent);
   }
 }
 

@@ -6,7 +6,7 @@ import type { DialProgress } from '../../src/carriers/port.ts';
 import type { CampaignCounts, CampaignState } from '../../src/records/campaigns.ts';
 import type { CampaignChildOptions, CampaignOrder } from './campaign-child.ts';
 import { nodeArguments } from './program.ts';
-import { until } from './processes.ts';
+import { eventually } from './eventually.ts';
 
 const CHILD = fileURLToPath(new URL('campaign-child.ts', import.meta.url));
 /** How long a phone rings before it is busy. */
@@ -151,14 +151,10 @@ export class CampaignWorld implements AsyncDisposable {
       this.members = this.members.filter((each) => each !== member);
     });
     this.members.push(member);
-    await until(
-      'a process to run',
-      () => {
-        if (child.exitCode !== null) throw new Error(`the process ended: ${problems}`);
-        return member.statusUrl !== undefined;
-      },
-      60_000,
-    );
+    await eventually('a process to run', () => {
+      if (child.exitCode !== null) throw new Error(`the process ended: ${problems}`);
+      return member.statusUrl !== undefined;
+    });
     return member;
   }
 

@@ -8,6 +8,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { expect } from 'vitest';
 import { SignInLinks } from '../../src/http/session/console-key.ts';
 import type { Role } from '../../src/http/session/session-views.ts';
+import { HANGS_MS } from './patience.ts';
 import { requireTool } from './requires.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -48,18 +49,30 @@ export interface ConsolePage extends AsyncDisposable {
   lookOver(name: string): Promise<void>;
 }
 
-/** Starts Chromium over the page as it is built; builds it first where its sources are newer. */
-export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions = {}): Promise<ConsoleBrowser> {
-  await buildConsole();
-  const browser = await chromium.launch({
+/** The browser that all files of a process use in turn, each page in a profile of its own: to start one costs as much as a short file. */
+let kept: Promise<Browser> | undefined;
+
+function launch(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({
     executablePath: chromiumProgram ?? '',
     args: ['--autoplay-policy=no-user-gesture-required', ...args],
+    // It ends with the process, whose own signals are the test runner's.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
   });
+}
+
+/** Opens Chromium over the page as it is built; builds it first where its sources are newer. A browser with switches of its own is closed by its file. */
+export async function startConsoleBrowser({ args }: ConsoleBrowserOptions = {}): Promise<ConsoleBrowser> {
+  await buildConsole();
+  const isKept = args === undefined;
+  const browser = await (isKept ? (kept ??= launch()) : launch(args));
   return {
     browser,
     async open(target, role, path = '/', options = {}) {
       const context = await browser.newContext({ viewport: DESK, locale: 'en-GB', timezoneId: 'Europe/London', ...options });
-      context.setDefaultTimeout(20_000);
+      context.setDefaultTimeout(HANGS_MS);
       const page = await context.newPage();
       const complaints: string[] = [];
       const foreign: string[] = [];
@@ -82,7 +95,10 @@ export async function startConsoleBrowser({ args = [] }: ConsoleBrowserOptions =
         [Symbol.asyncDispose]: () => context.close(),
       };
     },
-    [Symbol.asyncDispose]: () => browser.close(),
+    async [Symbol.asyncDispose]() {
+      if (!isKept) return browser.close();
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
   };
 }
 

@@ -25,7 +25,12 @@ export function startPatientClock(times = 6, mostStepMs = 5): PatientClock {
   };
   timer = setTimeout(step, 1);
   return {
-    clock,
+    // Whole milliseconds, as the machine's.
+    clock: {
+      nowMs: () => clock.nowMs(),
+      wallMs: () => Math.floor(clock.wallMs()),
+      after: (delayMs, run) => clock.after(delayMs, run),
+    },
     [Symbol.dispose]: () => {
       over = true;
       clearTimeout(timer);

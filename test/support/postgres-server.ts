@@ -2,7 +2,8 @@ import { readFile, chown, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { freePort, run, until } from './processes.ts';
+import { eventually } from './eventually.ts';
+import { freePort, run } from './processes.ts';
 import type { TestServer } from './redis-server.ts';
 
 export interface PostgresServer extends TestServer {
@@ -25,7 +26,7 @@ export async function startPostgres(program: string): Promise<PostgresServer> {
     ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8'],
     user,
   );
-  await until('initdb to end', () => made.child.exitCode !== null, 30_000);
+  await eventually('initdb to end', () => made.child.exitCode !== null);
   if (made.child.exitCode !== 0) throw new Error(`initdb failed: ${made.output()}`);
   const port = await freePort();
   const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: folder, fsync: 'off', max_connections: 60 };
@@ -33,7 +34,7 @@ export async function startPostgres(program: string): Promise<PostgresServer> {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const start = async () => {
     const started = run(program, ['-D', data, ...options], user);
-    await until('postgres to answer', () => answers(url), 30_000).catch((error: unknown) => {
+    await eventually('postgres to answer', () => answers(url)).catch((error: unknown) => {
       throw new Error(`postgres did not start: ${started.output()}`, { cause: error });
     });
     return started;

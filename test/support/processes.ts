@@ -2,21 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Waits until `check` gives something other than undefined or false, by asking again; fails after the deadline. */
-export async function until<Value>(
-  what: string,
-  check: () => Promise<Value | undefined | false> | Value | undefined | false,
-  deadlineMs = 15_000,
-): Promise<Value> {
-  const endMs = performance.now() + deadlineMs;
-  for (;;) {
-    const value = await check();
-    if (value !== undefined && value !== false) return value;
-    if (performance.now() > endMs) throw new Error(`waited ${deadlineMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** A TCP port of the loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');

@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { compiledTwin } from '../../src/kernel/entry-file.ts';
 
+/** For a process of seconds: it would compile the embedded Postgres thoroughly for itself, and end before that pays. */
+export const BRIEFLY: readonly string[] = ['--liftoff-only'];
+
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bundled = new Map<string, Promise<readonly string[]>>();
 
@@ -52,6 +55,5 @@ async function bundle(source: string): Promise<readonly string[]> {
   const own = `${program}.${randomUUID()}`;
   await writeFile(own, outputFiles[0]?.contents ?? '');
   await rename(own, program);
-  // Each process would compile Postgres for itself, and end before that pays.
-  return ['--liftoff-only', program];
+  return [...BRIEFLY, program];
 }

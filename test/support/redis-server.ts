@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, run, until } from './processes.ts';
+import { eventually } from './eventually.ts';
+import { freePort, run } from './processes.ts';
 
 export interface TestServer extends AsyncDisposable {
   readonly url: string;
@@ -41,7 +42,7 @@ export async function startRedis(
     program,
     Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
   );
-  await until('redis-server to answer', () => answers(port)).catch((error: unknown) => {
+  await eventually('redis-server to answer', () => answers(port)).catch((error: unknown) => {
     throw new Error(`redis-server did not start: ${server.output()}`, { cause: error });
   });
   return {
@@ -71,7 +72,7 @@ export async function startSentinel(
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
   const sentinel = run(program, [file, '--sentinel']);
-  await until('the sentinel to answer', () => answers(port)).catch((error: unknown) => {
+  await eventually('the sentinel to answer', () => answers(port)).catch((error: unknown) => {
     throw new Error(`the sentinel did not start: ${sentinel.output()}`, { cause: error });
   });
   return {

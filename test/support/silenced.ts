@@ -1,11 +1,15 @@
 import { WebSocket } from 'ws';
+import type { Clock, Timer } from '../../src/kernel/clock.ts';
 
 const SILENCE = Buffer.alloc(640);
 
-/** Sends the silence of a page at 16 kHz, frame by frame in real time. @returns ends it */
-export function silenced(socket: WebSocket): () => void {
-  const timer = setInterval(() => {
+/** Sends the silence of a page at 16 kHz, a frame every 20 ms. @returns ends it */
+export function silenced(socket: WebSocket, clock: Clock): () => void {
+  let timer: Timer | undefined;
+  const send = (): void => {
     if (socket.readyState === WebSocket.OPEN) socket.send(SILENCE);
-  }, 20);
-  return () => clearInterval(timer);
+    timer = clock.after(20, send);
+  };
+  send();
+  return () => timer?.cancel();
 }

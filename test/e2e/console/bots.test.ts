@@ -53,7 +53,7 @@ describe.runIf(chromiumProgram !== undefined)('bots in the console', () => {
       return { bots, problems: [...problems, ...(await botProblems(bots, known))] };
     }, systemClock);
     const { bots } = await botFiles.files();
-    [bench, browser] = await Promise.all([startGatewayBench({ bots, botFiles }), startConsoleBrowser()]);
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock, bots, botFiles }), startConsoleBrowser()]);
     const startedAtMs = Date.now() - 3_600_000;
     const turn = { callerText: '', botText: '', botHeardText: '', interrupted: false, latencies: { total: 640 }, startedAtMs };
     const call = (id: string, endReason: string, steps: readonly string[]) =>

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { formatOf } from '../../../src/console/parts/format.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { cough } from '../../../src/sim/caller/cough.ts';
 import type { StoredCall } from '../../../src/records/port.ts';
-import { eventually } from '../../integration/hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../../integration/platform/tone-engines.ts';
 import { chromiumProgram, type ConsoleBrowser, type ConsoleTarget, startConsoleBrowser } from '../../support/console.ts';
@@ -43,11 +44,11 @@ describe.runIf(chromiumProgram !== undefined)('the page of one call', () => {
 
   beforeAll(async () => {
     const env = { OFFHOOK_CALL__KEEP_FIXTURES: '*' };
-    [bench, browser] = await Promise.all([startGatewayBench({ env }), startConsoleBrowser()]);
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock, env }), startConsoleBrowser()]);
     target = { url: bench.gateway.url, dataDir: bench.dataDir };
     stored = await makeCall();
     // The page may have to be built, and the call takes its time.
-  }, 150_000);
+  });
 
   afterAll(async () => {
     await browser[Symbol.asyncDispose]();

@@ -172,7 +172,7 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
       `/campaigns/${id}/contacts?number=${encodeURIComponent(ASHA)}`,
     );
     expect(body.contacts[0]?.variables).toEqual({ name: 'Asha' });
-  }, 120_000);
+  });
 
   it('shows who may only look masked numbers, and nothing to press', async () => {
     await using opened = await browser.open(bench, 'viewer', `/campaigns/${id}?tab=contacts`);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 
@@ -7,7 +8,7 @@ describe.runIf(chromiumProgram !== undefined)('the console', () => {
   let browser: ConsoleBrowser;
 
   beforeAll(async () => {
-    [bench, browser] = await Promise.all([startGatewayBench(), startConsoleBrowser()]);
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock }), startConsoleBrowser()]);
   });
 
   afterAll(async () => {

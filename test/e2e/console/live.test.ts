@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import type { LiveCallView } from '../../../src/console/live/watch-client.ts';
 import type { WatchMessage } from '../../../src/http/api/calls/watch-messages.ts';
 import { CallerEar } from '../../../src/sim/caller/ear.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
-import { eventually } from '../../integration/hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { sayTones } from '../../integration/platform/tone-engines.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
@@ -15,7 +16,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
 
   beforeAll(async () => {
     const args = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream'];
-    [bench, browser] = await Promise.all([startGatewayBench(), startConsoleBrowser({ args })]);
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock }), startConsoleBrowser({ args })]);
   });
 
   afterAll(async () => {

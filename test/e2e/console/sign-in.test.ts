@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { SignInLinks } from '../../../src/http/session/console-key.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { axeViolations, chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
@@ -12,7 +13,7 @@ describe.runIf(chromiumProgram !== undefined)('signing in to the console', () =>
 
   beforeAll(async () => {
     const env = { OFFHOOK_ADMIN_PASSWORD: PASSWORD };
-    [bench, browser] = await Promise.all([startGatewayBench({ env }), startConsoleBrowser()]);
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock, env }), startConsoleBrowser()]);
   });
 
   afterAll(async () => {

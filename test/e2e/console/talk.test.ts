@@ -142,10 +142,15 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       `--use-file-for-fake-audio-capture=${microphone}`,
     ];
     [bench, browser] = await Promise.all([
-      startGatewayBench({ platform: { engines }, botModule: BOT, env: { OFFHOOK_CONSOLE__EMBED__ORIGINS: site.url } }),
+      startGatewayBench({
+        clock: systemClock,
+        platform: { engines },
+        botModule: BOT,
+        env: { OFFHOOK_CONSOLE__EMBED__ORIGINS: site.url },
+      }),
       startConsoleBrowser({ args }),
     ]);
-  }, 240_000);
+  });
 
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
@@ -176,7 +181,7 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
       const target = { url: bench.gateway.url, dataDir: bench.dataDir };
       await using opened = await browser.open(target, 'operator');
       const { page } = opened;
-      page.setDefaultTimeout(90_000);
+      page.setDefaultTimeout(HANGS_MS);
       await page.addInitScript(tapSound);
       await page.goto(`${target.url}/console/talk`);
       await page.getByRole('button', { name: 'Call', exact: true }).click();
@@ -249,7 +254,7 @@ describe.runIf(chromiumProgram !== undefined)('the Talk page', () => {
     async () => {
       site.parts.gateway = bench.gateway.url;
       await using context = await browser.browser.newContext();
-      context.setDefaultTimeout(60_000);
+      context.setDefaultTimeout(HANGS_MS);
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));

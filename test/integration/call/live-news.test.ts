@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { followCall, LiveNews } from '../../../src/call/log/live-news.ts';
 import type { CallNews } from '../../../src/call/log/call-news.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const folderOf = (): string => join(mkdtempSync(join(tmpdir(), 'offhook-news-')), 'run');
 const started = (callId: string, carrierCallId: string): CallNews => ({

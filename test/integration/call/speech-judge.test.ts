@@ -5,7 +5,7 @@ import { FusedDetector } from '../../../src/call/inbound/neural/fused-detector.t
 import type { FrameWriter } from '../../../src/call/inbound/neural/shared-frames.ts';
 import { SpeechJudge } from '../../../src/call/inbound/neural/speech-judge.ts';
 import { startWorker } from '../../../src/kernel/entry-file.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 interface Told {
   readonly warnings: string[];

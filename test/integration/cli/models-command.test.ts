@@ -21,7 +21,7 @@ import { hasSherpa, installSherpa, SHERPA_VERSION } from '../../../src/speech/mo
 import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 import { nodeArguments } from '../../support/program.ts';
-import { HANGS_MS } from '../../support/patience.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const noise = createHash('shake256', { outputLength: 400_000 }).update('model').digest();
@@ -210,7 +210,7 @@ describe('offhook models', () => {
     };
     const killed = await start();
     const partial = join(folder(), '.partial/hears-en.0.part');
-    await vi.waitFor(() => expect(statSync(partial).size).toBe(half), { timeout: HANGS_MS });
+    await untilPasses(() => expect(statSync(partial).size).toBe(half));
     killed.kill('SIGKILL');
     await once(killed, 'close');
     expect(existsSync(join(folder(), 'hears-en'))).toBe(false);
@@ -225,7 +225,7 @@ describe('offhook models', () => {
     expect(outputs.filter((output) => output.includes('hears-en is installed already, and whole')).length).toBe(1);
     expect(server.asked).toEqual([`${ASKED} bytes=${half}-`]);
     expect(readdirSync(join(folder(), '.partial'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('the library that opens models', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
@@ -13,6 +13,7 @@ import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, BotServer, CALL, contextOf, tracing, spoken, textOf, turnOf } from './bot-server.ts';
 import { hangs } from '../../support/patience.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 interface Request {
   readonly model: string;
@@ -74,7 +75,7 @@ it('calls no tool twice for a turn whose process died, and tells the model that 
   const died = (async () => {
     for await (const action of first.respond(turn, process.signal)) if (action.type === 'note') notes.push(action.text);
   })().catch(() => undefined);
-  await vi.waitFor(() => expect(booking.asked).toHaveLength(1));
+  await untilPasses(() => expect(booking.asked).toHaveLength(1));
   const saved: unknown = JSON.parse(JSON.stringify(first.saved?.()));
   process.abort();
   await died;

@@ -9,7 +9,8 @@ import { CallerVoice } from '../../../src/sim/caller/voice.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { join } from 'node:path';
 import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;
@@ -51,6 +52,7 @@ function soundSince(
 }
 
 describe('who answers an outbound call', () => {
+  const time = startPatientClock();
   let api: SimulatedTwilioApi;
   let bench: GatewayBench;
   let key: string;
@@ -64,8 +66,9 @@ describe('who answers an outbound call', () => {
     mailbox = joinSamples([await voice.say(GREETING, { language: 'en' }), new Int16Array(500 * PER_MS), beep]);
     const authToken = 'answering-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock, onDial });
     bench = await startGatewayBench({
+      clock: time.clock,
       otherBots: { caller: `answered: { mailbox: { message: '${MESSAGE}' } }\nnoInputMs: 2000\nnoInputAttempts: 1` },
       env: {
         OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
@@ -82,6 +85,7 @@ describe('who answers an outbound call', () => {
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
+    time[Symbol.dispose]();
   });
 
   /** @returns the record of the call once it is over */

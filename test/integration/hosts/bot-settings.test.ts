@@ -13,7 +13,7 @@ import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.
 import { cough } from '../../../src/sim/caller/cough.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 let bench: GatewayBench;

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { API_KEYS_FILE, ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { silenced } from '../../support/silenced.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 import { startOutboundBench } from './outbound-bench.ts';
 
@@ -17,7 +18,7 @@ interface Begun {
 const SHOP = 'https://www.shop.example';
 
 /** Opens a media socket as a page does, quiet. @returns the status of a refusal, or the page */
-async function openPage(streamUrl: string) {
+async function openPage(streamUrl: string, clock: Clock) {
   const socket = new WebSocket(streamUrl);
   const texts: { type: string; name?: string; reason?: string }[] = [];
   let bytes = 0;
@@ -34,7 +35,7 @@ async function openPage(streamUrl: string) {
   socket.on('error', () => undefined);
   const opened = await Promise.race([once(socket, 'open').then(() => true as const), refused]);
   if (opened !== true) return opened;
-  const quiet = silenced(socket);
+  const quiet = silenced(socket, clock);
   socket.send('{"type":"start","rateHz":16000}');
   return {
     texts,
@@ -47,8 +48,8 @@ async function openPage(streamUrl: string) {
 
 type Page = Exclude<Awaited<ReturnType<typeof openPage>>, number>;
 
-async function page(streamUrl: string | null): Promise<Page> {
-  const opened = await openPage(streamUrl ?? '');
+async function page(streamUrl: string | null, clock: Clock): Promise<Page> {
+  const opened = await openPage(streamUrl ?? '', clock);
   if (typeof opened === 'number') throw new Error(`refused with ${opened}`);
   return opened;
 }
@@ -100,14 +101,14 @@ describe('a call that a browser begins', () => {
 
   it('is heard, shown among the live calls, stored when the page hangs up, and its socket opens once', async () => {
     const begun = await begin({ 'idempotency-key': 'first' });
-    expect(Date.parse(begun.expiresAt)).toBeGreaterThan(Date.now());
-    const call = await page(begun.streamUrl);
+    expect(Date.parse(begun.expiresAt)).toBeGreaterThan(bench.clock.wallMs());
+    const call = await page(begun.streamUrl, bench.clock);
     await eventually('the greeting', () => call.heardMs() > 500 && call.texts.some(({ type }) => type === 'mark'));
     const live = (await (await ask('/live-calls', 'calls:read')).json()) as { calls: object[] };
     expect(live.calls).toMatchObject([
       { id: begun.callId, carrier: 'browser', bot: 'echo', from: 'calls:talk', direction: 'inbound' },
     ]);
-    expect(await openPage(begun.streamUrl ?? '')).toBe(403);
+    expect(await openPage(begun.streamUrl ?? '', bench.clock)).toBe(403);
     const repeated = (await (
       await ask('/browser-calls', 'calls:talk', { bot: 'echo' }, { 'idempotency-key': 'first' })
     ).json()) as Begun;
@@ -136,13 +137,13 @@ describe('a call that a browser begins', () => {
     const full = await ask('/browser-calls', 'calls:talk', { bot: 'echo' });
     expect(full.status).toBe(503);
     expect(await full.json()).toMatchObject({ detail: expect.stringContaining('All places for calls are taken') as string });
-    for (const { streamUrl } of calls) (await page(streamUrl)).tell({ type: 'stop' });
+    for (const { streamUrl } of calls) (await page(streamUrl, bench.clock)).tell({ type: 'stop' });
     await noCalls();
   });
 
   it('is ended by an operator, which tells the page', async () => {
     const { callId, streamUrl } = await begin();
-    const call = await page(streamUrl);
+    const call = await page(streamUrl, bench.clock);
     await eventually('the greeting', () => call.heardMs() > 100);
     expect((await ask(`/live-calls/${callId}/hang-up`, 'calls:control', {})).status).toBe(200);
     await call.closed;
@@ -157,7 +158,7 @@ describe('a call that a browser begins', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(SHOP);
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     const { streamUrl } = (await answer.json()) as Begun;
-    const call = await page(streamUrl);
+    const call = await page(streamUrl, bench.clock);
     await eventually('the call', () =>
       bench.gateway.calls.calls.some(({ identity }) => identity.inbound.from === 'www.shop.example'),
     );
@@ -175,19 +176,19 @@ describe('a call that a browser begins', () => {
     const [silent, patient] = ['2001:db8:0:1::1', '198.51.100.21'];
     const unanswered = await visit({ id: id() }, SHOP, silent);
     const { expiresAt, streamUrl } = (await unanswered.json()) as Begun;
-    expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(10_000);
+    expect(Date.parse(expiresAt) - bench.clock.wallMs()).toBeLessThanOrEqual(10_000);
     // Another address of the same visitor's network.
     const full = await visit({ id: id() }, SHOP, '2001:db8::1:ffff:2:3:4');
     expect(full.status).toBe(503);
     expect(JSON.stringify(await full.json())).not.toContain('maximum');
     const other = await visit({ id: id() }, SHOP, patient);
     expect(other.status).toBe(201);
-    (await page(((await other.json()) as Begun).streamUrl)).tell({ type: 'stop' });
-    await eventually('the end of the call that nobody answered', () => bench.gateway.calls.calls.length === 0, 15_000);
-    expect(await openPage(streamUrl ?? '')).toBe(403);
+    (await page(((await other.json()) as Begun).streamUrl, bench.clock)).tell({ type: 'stop' });
+    await eventually('the end of the call that nobody answered', () => bench.gateway.calls.calls.length === 0);
+    expect(await openPage(streamUrl ?? '', bench.clock)).toBe(403);
     const again = await visit({ id: id() }, SHOP, silent);
     expect(again.status).toBe(201);
-    (await page(((await again.json()) as Begun).streamUrl)).tell({ type: 'stop' });
+    (await page(((await again.json()) as Begun).streamUrl, bench.clock)).tell({ type: 'stop' });
     await noCalls();
   });
 
@@ -244,11 +245,11 @@ it('reaches the process that has the call, where calls are in several', async ()
     [1, 2].map(async () => {
       const { status, body } = await bench.api<Begun>('/browser-calls', { bot: 'reminder' });
       expect(status).toBe(201);
-      return page(body.streamUrl);
+      return page(body.streamUrl, systemClock);
     }),
   );
   for (const each of pages) {
-    await eventually('the greeting', () => each.heardMs() > 100, 15_000);
+    await eventually('the greeting', () => each.heardMs() > 100);
     // The bot hangs up once its sentence was played.
     const marks = new Set<string>();
     const play = (): boolean => {
@@ -259,7 +260,7 @@ it('reaches the process that has the call, where calls are in several', async ()
         }
       return each.texts.some(({ type }) => type === 'stop');
     };
-    await eventually('the end', play, 15_000);
+    await eventually('the end', play);
     await each.closed;
   }
 });

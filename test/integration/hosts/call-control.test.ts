@@ -3,17 +3,20 @@ import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { signedWebhook } from '../../../src/sim/voice-webhook.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'1'.repeat(32)}`;
 let bench: GatewayBench;
+const time = startPatientClock();
 let api: SimulatedTwilioApi;
 
 beforeAll(async () => {
   const authToken = 'control-test-token';
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
+  api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock });
   bench = await startGatewayBench({
+    clock: time.clock,
     env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
   });
 });
@@ -21,6 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
+  time[Symbol.dispose]();
 });
 
 async function dial(): Promise<SimulatedCall> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SimulatedCallee } from '../../../src/sim/caller/callee.ts';
 import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 
 interface Contact {
@@ -24,7 +24,7 @@ const people: Readonly<Record<string, SimulatedCallee>> = {
 let bench: OutboundBench;
 beforeAll(async () => {
   bench = await startOutboundBench(1, ({ to }) => people[to] ?? { outcome: { kind: 'failed', sip: 404 } });
-}, 60_000);
+});
 afterAll(() => bench[Symbol.asyncDispose]());
 
 it('runs a campaign of calls with sound, and its report adds up', async () => {
@@ -36,7 +36,7 @@ it('runs a campaign of calls with sound, and its report adds up', async () => {
   expect((await bench.api(`/campaigns/${id}/contacts`, { contacts })).body).toMatchObject({ rows: 3, added: 3 });
   expect((await bench.api(`/campaigns/${id}/start`, {})).body).toMatchObject({ state: 'running', missing: [] });
   const state = async () => (await bench.api<{ state: string }>(`/campaigns/${id}`)).body.state;
-  await eventually('the end of the campaign', async () => (await state()) === 'finished', 40_000);
+  await eventually('the end of the campaign', async () => (await state()) === 'finished');
 
   const page = await bench.api<{ contacts: Contact[] }>(`/campaigns/${id}/contacts`);
   expect(page.body.contacts.map(({ state: stands, disposition }) => [stands, disposition])).toEqual([
@@ -62,6 +62,6 @@ it('runs a campaign of calls with sound, and its report adds up', async () => {
   await bench.api(`/campaigns/${again.body.id}/start`, {});
   const refused = async () =>
     (await bench.api<{ contacts: { cause: string | null }[] }>(`/campaigns/${again.body.id}/contacts`)).body.contacts[0]?.cause;
-  await eventually('the refusal', async () => (await refused()) === 'suppressed', 20_000);
+  await eventually('the refusal', async () => (await refused()) === 'suppressed');
   expect(bench.carrier.dialled.calls).toHaveLength(3);
 });

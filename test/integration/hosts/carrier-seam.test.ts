@@ -12,13 +12,13 @@ import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
 import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
 import { vonage } from '../../../src/carriers/vonage/carrier.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import { SpeechPlatform } from '../../../src/speech/index.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import { dialVonage, type SimulatedVonageCall } from '../../../src/sim/vonage/carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 import { type MeasuredTone, measuredTone, purest, toneDb } from './measured-tone.ts';
 
@@ -49,11 +49,13 @@ class KeepingCodec extends JsonCodec {
 }
 
 let bench: GatewayBench;
+const time = startPatientClock();
 let api: SimulatedVonageApi;
 
 beforeAll(async () => {
-  api = await SimulatedVonageApi.start(APPLICATION);
+  api = await SimulatedVonageApi.start(APPLICATION, { clock: time.clock });
   bench = await startGatewayBench({
+    clock: time.clock,
     carriers: [twilio, european, vonage],
     env: {
       OFFHOOK_VONAGE_SIGNATURE_SECRET: 'signature-secret',
@@ -67,6 +69,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
+  time[Symbol.dispose]();
 });
 
 async function dial(): Promise<SimulatedVonageCall> {
@@ -74,7 +77,7 @@ async function dial(): Promise<SimulatedVonageCall> {
     url: bench.gateway.url,
     signatureSecret: 'signature-secret',
     applicationId: APPLICATION,
-    clock: systemClock,
+    clock: time.clock,
     stream: { lineNoise: 0 },
   });
   api.register(call);

@@ -14,7 +14,7 @@ import { CallerEar } from '../../../src/sim/caller/ear.ts';
 import type { SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 import { type CarrierBench, startCarrierBench } from './carrier-bench.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { largestStep, purest } from './measured-tone.ts';
 import { thorough } from '../../support/thorough.ts';
 

@@ -6,7 +6,7 @@ import { loadBots } from '../../../src/config/bot-files.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { sayTones, ToneRecogniser, ToneSynthesizer, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of the clinic').toString('base64')}`;

@@ -9,7 +9,7 @@ import { type CallerStep, ScriptedCaller, type StepReport } from '../../../src/s
 import { cough } from '../../../src/sim/caller/cough.ts';
 import type { ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const say = (...words: ToneWord[]): CallerStep => ({ kind: 'say', text: words.join(' '), pcm: speech(...words) });

@@ -5,7 +5,7 @@ import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { BotServer } from '../dialog/bot-server.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const say = (word: ToneWord): CallerStep => ({ kind: 'say', text: word, pcm: sayTones([word], 8_000).subarray(1_600) });

@@ -17,6 +17,7 @@ import type { SharedState } from '../../../src/hosts/shared-state/port.ts';
 import type { PlatformOptions } from '../../../src/platform/server/start.ts';
 import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import type { StreamOptions } from '../../../src/sim/twilio/stream.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 
 /** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; the key 3 plays a sound, 5 presses keys,
@@ -67,6 +68,7 @@ function otherBot(name: string, lines: string): string {
 const UNHURRIED = { OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
 
 export interface GatewayBench extends AsyncDisposable {
+  readonly clock: Clock;
   readonly gateway: Gateway;
   readonly speech: TestPlatform;
   readonly dataDir: string;
@@ -96,7 +98,7 @@ export async function startGatewayBench(
     readonly carriers?: readonly Carrier[];
     /** Module of the bench's own bot, in place of its usual one. */
     readonly botModule?: string;
-    /** Of the gateway and the speech platform; the machine's when absent. */
+    /** Of the gateway, the speech platform and the calls; a patient one when absent. The machine's where another process takes part. */
     readonly clock?: Clock;
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
@@ -106,7 +108,8 @@ export async function startGatewayBench(
     readonly shared?: SharedState;
   } = {},
 ): Promise<GatewayBench> {
-  const { clock = systemClock } = options;
+  const patient = options.clock === undefined ? startPatientClock() : undefined;
+  const clock = options.clock ?? patient?.clock ?? systemClock;
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
@@ -144,6 +147,7 @@ export async function startGatewayBench(
   };
   const authToken = secretOf('twilio');
   return {
+    clock,
     gateway,
     speech,
     dataDir,
@@ -151,7 +155,7 @@ export async function startGatewayBench(
     news,
     dial(stream, { bot, carrier = 'twilio' } = {}) {
       const more = stream === undefined ? {} : { stream };
-      return dialTwilio({ url: gateway.url, authToken: secretOf(carrier), clock: systemClock, carrier, bot, ...more });
+      return dialTwilio({ url: gateway.url, authToken: secretOf(carrier), clock, carrier, bot, ...more });
     },
     proofOf: secretOf,
     sessionOf(call) {
@@ -163,6 +167,7 @@ export async function startGatewayBench(
     async [Symbol.asyncDispose]() {
       await gateway.close();
       if (options.speech === undefined) await speech[Symbol.asyncDispose]();
+      patient?.[Symbol.dispose]();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

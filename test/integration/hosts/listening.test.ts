@@ -6,8 +6,9 @@ import { encodeMulaw } from '../../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
+import { sleep } from '../../../src/kernel/waiting.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 let bench: GatewayBench;
@@ -39,9 +40,9 @@ async function fork(streamUrl: string, callSid = 'CA-between-people') {
   tell({ event: 'connected', protocol: 'Call', version: '1.0.0' });
   tell({ event: 'start', start: { streamSid: 'MZ1', callSid, tracks: ['inbound', 'outbound'], mediaFormat } });
   let frames = 0;
-  /** Both tracks, frame by frame in real time: one speaks, the other is quiet. */
+  /** Both tracks, frame by frame as they are spoken: one speaks, the other is quiet. */
   const speak = async (track: 'inbound' | 'outbound', pcm: Int16Array): Promise<void> => {
-    const beganMs = performance.now();
+    const beganMs = bench.clock.nowMs();
     for (let at = 0; at < pcm.length; at += 160) {
       for (const each of ['inbound', 'outbound'] as const) {
         const frame = each === track ? pcm.subarray(at, at + 160) : new Int16Array(160);
@@ -49,7 +50,7 @@ async function fork(streamUrl: string, callSid = 'CA-between-people') {
         tell({ event: 'media', streamSid: 'MZ1', media: { track: each, timestamp: String(frames * 20), payload } });
       }
       frames += 1;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, beganMs + at / 8 - performance.now())));
+      await sleep(bench.clock, beganMs + at / 8 - bench.clock.nowMs());
     }
   };
   return { socket, sent, speak, stop: () => tell({ event: 'stop', streamSid: 'MZ1', stop: { callSid } }) };

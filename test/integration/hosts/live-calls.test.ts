@@ -8,18 +8,21 @@ import { CallerEar } from '../../../src/sim/caller/ear.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;
 const PASSWORD = 'correct horse battery';
 let bench: GatewayBench;
+const time = startPatientClock();
 let api: SimulatedTwilioApi;
 
 beforeAll(async () => {
   const authToken = 'live-test-token';
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
+  api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock });
   bench = await startGatewayBench({
+    clock: time.clock,
     env: {
       OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
       OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
@@ -32,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
+  time[Symbol.dispose]();
 });
 
 interface LiveCall {

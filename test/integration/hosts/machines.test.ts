@@ -19,7 +19,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { CallerEar } from '../../../src/sim/caller/ear.ts';
 import { newCallSid, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { requireTool } from '../../support/requires.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { type Machine, type Machines, startMachines } from './machines.ts';
 import { HANGS_MS } from '../../support/patience.ts';
@@ -45,7 +45,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
       OFFHOOK_SPEECH__SLOTS_PER_KEY: '5',
     });
     [a, b, c] = cluster.machines as [Machine, Machine, Machine];
-  }, 60_000);
+  });
 
   afterAll(async () => cluster[Symbol.asyncDispose]());
 
@@ -71,8 +71,8 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await eventually('the answer', () => session.standing.botText.includes('bravo'));
     // The carrier stops the stream and tells C; A would wait for another stream otherwise.
     await call.hangUp();
-    await eventually('the end of the call', () => liveAt(a) === 0, 5_000);
-    await eventually('the release', async () => (await c.shared.calls.find({ callId: session.id })) === undefined, 5_000);
+    await eventually('the end of the call', () => liveAt(a) === 0);
+    await eventually('the release', async () => (await c.shared.calls.find({ callId: session.id })) === undefined);
   });
 
   it('has one call of two webhooks that come to two machines at once', async () => {
@@ -85,7 +85,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await Promise.all(calls.map((call) => call.connect()));
     expect(liveAt(a) + liveAt(b) + liveAt(c)).toBe(1);
     await calls[0]?.hangUp();
-    await eventually('the end of the call', () => liveAt(a) + liveAt(b) === 0, 5_000);
+    await eventually('the end of the call', () => liveAt(a) + liveAt(b) === 0);
   });
 
   it('shows, follows and steers at any machine the calls of the others', async () => {
@@ -116,14 +116,10 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     audio.close();
     await eventually('the bot to have the call again', () => session.takeOver.by === undefined);
     expect((await b.ask(`/live-calls/${session.id}/hang-up`, {})).status).toBe(200);
-    await eventually('the end, as C is told of it', () => watch.newsOf(session.id).at(-1)?.type === 'ended', 5_000);
+    await eventually('the end, as C is told of it', () => watch.newsOf(session.id).at(-1)?.type === 'ended');
     watch.socket.close();
     await call.ended;
-    await eventually(
-      'the call to be over',
-      async () => (await b.ask(`/live-calls/${session.id}/hang-up`, {})).status === 409,
-      5_000,
-    );
+    await eventually('the call to be over', async () => (await b.ask(`/live-calls/${session.id}/hang-up`, {})).status === 409);
   });
 
   it('takes a key of the API at all machines that was made at one, and refuses it everywhere once it is revoked', async () => {
@@ -133,11 +129,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
       (await fetch(`${machine.gateway.url}/api/calls`, { headers: { authorization: `Bearer ${secret}` } })).status;
     expect(await Promise.all([a, b, c].map(statusAt))).toEqual([200, 200, 200]);
     expect(await keys.revoke(key.id)).toBe(true);
-    await eventually(
-      'the refusal',
-      async () => (await Promise.all([a, b, c].map(statusAt))).every((status) => status === 401),
-      5_000,
-    );
+    await eventually('the refusal', async () => (await Promise.all([a, b, c].map(statusAt))).every((status) => status === 401));
   });
 
   it('goes on with a call whose redirect comes to another machine', async () => {
@@ -151,7 +143,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     const session = a.sessionOf(call);
     await eventually('sound on the second stream', () => spellsHeard(call) > 0 && session.attached);
     await call.hangUp();
-    await eventually('the end of the call', () => liveAt(a) === 0, 5_000);
+    await eventually('the end of the call', () => liveAt(a) === 0);
   });
 
   it('has another machine begin a call that it takes no more', async () => {
@@ -162,7 +154,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     expect(liveAt(b)).toBe(0);
     expect(liveAt(a) + liveAt(c)).toBe(1);
     await call.hangUp();
-    await eventually('the end of the call', () => liveAt(a) + liveAt(c) === 0, 5_000);
+    await eventually('the end of the call', () => liveAt(a) + liveAt(c) === 0);
     expect(b.gateway.callDrain.undo()).toBe(true);
   });
 
@@ -170,30 +162,26 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     route({ voice: a, stream: a, status: a });
     const calls: SimulatedCall[] = [];
     const live = (): number => liveAt(a) + liveAt(b) + liveAt(c);
-    await eventually(
-      'a call for each slot',
-      async () => {
-        const call = cluster.call();
-        const isTaken = await call.connect().then(
-          () => true,
-          () => false,
-        );
-        if (isTaken) calls.push(call);
-        return calls.length === 5;
-      },
-      20_000,
-    );
+    await eventually('a call for each slot', async () => {
+      const call = cluster.call();
+      const isTaken = await call.connect().then(
+        () => true,
+        () => false,
+      );
+      if (isTaken) calls.push(call);
+      return calls.length === 5;
+    });
     expect(live()).toBe(5);
     // A takes what is free, and the others what they have in hand.
     expect(liveAt(b) + liveAt(c)).toBeGreaterThan(0);
     await expect(cluster.call().connect()).rejects.toThrow();
     expect(live()).toBe(5);
     await Promise.all(calls.map((call) => call.hangUp()));
-    await eventually('the ends of the calls', () => live() === 0, 5_000);
+    await eventually('the ends of the calls', () => live() === 0);
     const again = cluster.call();
     await again.connect();
     await again.hangUp();
-    await eventually('the end of the call', () => live() === 0, 5_000);
+    await eventually('the end of the call', () => live() === 0);
   });
 
   it('is not ready at a machine that alone has lost Redis: its calls go on, and others begin those that still come', async () => {
@@ -206,7 +194,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     const own = cluster.call();
     await own.connect();
     b.redis.cut();
-    await eventually('B to notice', async () => (await readiness()).status === 503, 5_000);
+    await eventually('B to notice', async () => (await readiness()).status === 503);
     const cluster503 = 'cut off: Redis answers other machines, and not this one';
     expect(await readiness()).toMatchObject({ status: 503, body: { parts: { cluster: cluster503 } } });
     // The socket comes to whichever machine the balancer chooses.
@@ -215,11 +203,11 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     await other.connect();
     expect(liveAt(b)).toBe(1);
     expect(liveAt(a) + liveAt(c)).toBe(1);
-    await eventually('both greetings', () => spellsHeard(own) > 0 && spellsHeard(other) > 0, 10_000);
+    await eventually('both greetings', () => spellsHeard(own) > 0 && spellsHeard(other) > 0);
     b.redis.mend();
-    await eventually('B to be ready again', async () => (await readiness()).status === 200, 5_000);
+    await eventually('B to be ready again', async () => (await readiness()).status === 200);
     await Promise.all([own.hangUp(), other.hangUp()]);
-    await eventually('the ends of the calls', () => liveAt(a) + liveAt(b) + liveAt(c) === 0, 10_000);
+    await eventually('the ends of the calls', () => liveAt(a) + liveAt(b) + liveAt(c) === 0);
   });
 
   it('refuses the media of a call whose machine is gone, and shows the call no more', async () => {
@@ -230,7 +218,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     const key = await a.shared.secret('stream-tokens');
     const tokens = new StreamTokens({ key, clock: systemClock });
     const mediaOf = async () => {
-      const token = await tokens.mint({ carrier: 'twilio', callId, attachmentId: newId('att') }, 10_000);
+      const token = await tokens.mint({ carrier: 'twilio', callId, attachmentId: newId('att') }, HANGS_MS);
       const url = `${cluster.balancer.url.replace('http', 'ws')}/carriers/twilio/stream/${token}`;
       return refusalOf(new WebSocket(url));
     };
@@ -238,7 +226,7 @@ describe.skipIf(redis === undefined || postgres === undefined)('three machines b
     expect(await mediaOf()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('cannot be reached') } });
     expect((await c.ask(`/live-calls/${callId}/hang-up`, {})).status).toBe(503);
     await gone[Symbol.asyncDispose]();
-    await eventually('the machine to be gone', async () => (await c.shared.members.list()).length === 3, 5_000);
+    await eventually('the machine to be gone', async () => (await c.shared.members.list()).length === 3);
     const findAtC = async () => (await c.ask(`/live-calls/${callId}/hang-up`, {})).status;
     await expect.poll(findAtC, { timeout: HANGS_MS, interval: 200 }).toBe(404);
     expect(await mediaOf()).toMatchObject({ status: 503, body: { detail: expect.stringContaining('its machine is gone') } });

@@ -3,6 +3,7 @@ import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type DialOptions, SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { type CuttableProxy, startCuttableProxy } from '../../support/cuttable-proxy.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { freePort } from '../../support/processes.ts';
 import { RecordingProxy } from '../../support/recording-proxy.ts';
@@ -46,7 +47,7 @@ export async function startMachines(
   const [redis, postgres, speech, balancer] = await Promise.all([
     startRedis(programs.redis),
     startPostgres(programs.postgres),
-    startTestPlatform(),
+    startTestPlatform({}, 8_000),
     RecordingProxy.start('http://127.0.0.1:9'),
   ]);
   const machines: Machine[] = [];
@@ -55,7 +56,8 @@ export async function startMachines(
       url,
       namespace: 'gateway',
       address,
-      goneAfterMs: 1_000,
+      // Longer than a busy machine stands still.
+      goneAfterMs: Math.round(HANGS_MS / 20),
       clock: systemClock,
       logger: silentLogger,
     });
@@ -65,6 +67,7 @@ export async function startMachines(
     const way = await startCuttableProxy(Number(new URL(redis.url).port));
     const shared = await join(address, `redis://127.0.0.1:${way.port}`);
     const bench = await startGatewayBench({
+      clock: systemClock,
       speech,
       shared,
       env: {

@@ -16,7 +16,7 @@ import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
 import { buzz } from '../../support/buzz.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const MEDIA = fileURLToPath(new URL('../../../src/cli/media-entry.ts', import.meta.url));
 const ACCOUNT = `AC${'2'.repeat(32)}`;
@@ -158,9 +158,9 @@ export async function sayHello(line: CallerLine, key?: string): Promise<number> 
   await eventually('the line', () => line.nowMs >= 300);
   const endMs = line.say(HELLO) + HELLO.length / 8;
   const firstSound = (): number => line.buffer.heard.findIndex((sample) => Math.abs(sample) > SILENCE) / 8;
-  await eventually('the greeting', () => firstSound() >= 0, 15_000);
+  await eventually('the greeting', () => firstSound() >= 0);
   const fromMs = firstSound() - endMs;
   if (key !== undefined) line.press(key);
-  await eventually('the goodbye', () => !line.open, 15_000);
+  await eventually('the goodbye', () => !line.open);
   return fromMs;
 }

@@ -14,7 +14,8 @@ import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import type { Attempt } from '../../../src/records/dialling.ts';
 import { runCommand } from '../../support/command.ts';
 import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;
@@ -23,6 +24,7 @@ const CALLER_ID = '+442079460001';
 const VONAGE_ID = '+442079460002';
 
 describe('outbound calls', () => {
+  const time = startPatientClock();
   let api: SimulatedTwilioApi;
   let vonage: SimulatedVonageApi;
   let bench: GatewayBench;
@@ -32,12 +34,13 @@ describe('outbound calls', () => {
   beforeAll(async () => {
     const authToken = 'outbound-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
-    vonage = await SimulatedVonageApi.start(APPLICATION, { onDial, signatureSecret: 'signature-secret' });
+    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock, onDial });
+    vonage = await SimulatedVonageApi.start(APPLICATION, { clock: time.clock, onDial, signatureSecret: 'signature-secret' });
     const endpoints = join(mkdtempSync(join(tmpdir(), 'outbound-')), 'endpoints.yaml');
     const endpoint = '{ name: crm, url: "http://127.0.0.1:9/hook", secretEnv: CRM_SECRET, allowPrivate: true }';
     writeFileSync(endpoints, `endpoints:\n  - ${endpoint}\n`);
     bench = await startGatewayBench({
+      clock: time.clock,
       env: {
         OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
         OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
@@ -60,6 +63,7 @@ describe('outbound calls', () => {
     await bench[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
     await vonage[Symbol.asyncDispose]();
+    time[Symbol.dispose]();
   });
 
   const ask = async (path: string, body?: object): Promise<Response> =>

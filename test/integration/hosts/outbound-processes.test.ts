@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CalleeOutcome, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
 import type { SystemState } from '../../../src/http/api/system/system-views.ts';
 import { ALL_QUEUES } from '../../../src/records/queue/catalog.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
 
 interface Attempt {
@@ -38,11 +38,11 @@ describe.each([
 
   beforeAll(async () => {
     bench = await startOutboundBench(processes, ({ to }) => people.get(to) ?? { outcome: { kind: 'failed', sip: 404 } });
-  }, 60_000);
+  });
   afterAll(() => bench[Symbol.asyncDispose]());
 
   const attempt = async (id: string): Promise<Attempt> => (await bench.api<Attempt>(`/attempts/${id}`)).body;
-  const ended = (id: string) => eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended', 20_000);
+  const ended = (id: string) => eventually('the end of the attempt', async () => (await attempt(id)).state === 'ended');
   const live = async (): Promise<readonly LiveCall[]> => (await bench.api<{ calls: LiveCall[] }>('/live-calls')).body.calls;
   const phaseOf = async (id: string): Promise<string | undefined> => (await live()).find((call) => call.id === id)?.phase;
   const leases = (): readonly string[] => readdirSync(join(bench.dataDir, 'calls')).filter((name) => name.endsWith('.lease'));

@@ -7,7 +7,8 @@ import type { OnDial, SimulatedCallee } from '../../../src/sim/caller/callee.ts'
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { zoneAtNoon } from '../../../src/sim/caller/noon.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;
@@ -27,6 +28,7 @@ function profiles(): string {
 }
 
 describe('a placed call with duties', () => {
+  const time = startPatientClock();
   let api: SimulatedTwilioApi;
   let bench: GatewayBench;
   let key: string;
@@ -36,8 +38,9 @@ describe('a placed call with duties', () => {
   beforeAll(async () => {
     const authToken = 'duties-test-token';
     const onDial: OnDial = ({ to }) => callees.get(to) ?? { outcome: { kind: 'failed', sip: 404 } };
-    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+    api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock, onDial });
     bench = await startGatewayBench({
+      clock: time.clock,
       env: {
         OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
         OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
@@ -57,6 +60,7 @@ describe('a placed call with duties', () => {
     await bench[Symbol.asyncDispose]();
     await api[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
+    time[Symbol.dispose]();
   });
 
   async function dial(to: string, outcome: SimulatedCallee['outcome']): Promise<Record<string, unknown>> {

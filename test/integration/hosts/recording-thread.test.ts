@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { RecordingThread } from '../../../src/call/recording/recording-thread.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 let folder: string;
 let thread: RecordingThread;

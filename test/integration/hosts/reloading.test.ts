@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 
 const NEW_BOT = 'export async function* respond(turn) { yield turn.input.kind === "start" ? "The new bot." : "New."; }\n';

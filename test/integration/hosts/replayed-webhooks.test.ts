@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { carriers } from '../../../src/carriers/registry.ts';
 import { callRecord } from '../../../src/records/record.ts';
 import { RecordingProxy, type SeenRequest } from '../../support/recording-proxy.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type CarrierBench, startCarrierBench } from './carrier-bench.ts';
-import { eventually } from './eventually.ts';
 
 const BOT_MODULE = `
 export async function* respond(turn) {
@@ -37,7 +36,7 @@ describe.each(withWebhooks)('webhooks of $name that are sent again as they were'
     const seen = (): SeenRequest[] => proxy.seen.slice(from).filter(({ isUpgrade, method }) => !isUpgrade && method === 'POST');
     onTestFinished(async () => call.hangUp());
     // Of a carrier whose socket is all that comes, the call begins with that.
-    const session = await until('its media', () =>
+    const session = await eventually('its media', () =>
       gateway.calls.calls.find(({ identity, attached }) => identity.inbound.carrier === name && attached),
     );
     const { id } = session;
@@ -77,7 +76,7 @@ describe.each(withWebhooks)('webhooks of $name that are sent again as they were'
       const record = await gateway.backlog.store.calls.get('default', id);
       return record?.endedAtMs === undefined ? undefined : writtenByTheCall.parse(record);
     };
-    const before = await until('its record', stored);
+    const before = await eventually('its record', stored);
     // What came at its end too.
     for (const alter of [undefined, elsewhere])
       for (const { body } of await again(seen(), alter)) expect(body.includes('/stream/')).toBe(false);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { simulatedCarriers } from '../../../src/sim/carriers.ts';
 import type { SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
 import { startCarrierBench } from './carrier-bench.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const BOT_MODULE = `
 export async function* respond(turn) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CallRefused, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const LIMIT = 4;

@@ -6,7 +6,7 @@ import { platformEngines } from '../../support/vendors/platform-engines.ts';
 import { simulatedVendors } from '../../support/vendors/simulated-vendors.ts';
 import { startTestPlatform } from '../platform/setup.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
@@ -38,7 +38,7 @@ beforeAll(async () => {
     started.unshift(part);
     return part;
   };
-  const { authUrl, asrUrl, ttsUrl, apiKey } = use(await startTestPlatform()).platform;
+  const { authUrl, asrUrl, ttsUrl, apiKey } = use(await startTestPlatform({}, 8_000)).platform;
   const engines = use(platformEngines({ authUrl, asrUrl, ttsUrl, apiKey }));
   for (let gateway = 0; rows.some((row) => row.gateway === gateway); gateway += 1) {
     const env: Record<string, string> = {};
@@ -74,7 +74,7 @@ describe.concurrent.each(rows)('a call over the simulated $title', (row) => {
     if (bench === undefined) throw new Error('the gateway did not start');
     const call = await bench.dial(undefined, { bot: row.bot });
     const session = bench.sessionOf(call);
-    const heard = (turn: number): Promise<void> =>
+    const heard = (turn: number): Promise<boolean> =>
       eventually('an answer', () =>
         bench.news.some((news) => news.type === 'heard' && news.callId === session.id && news.turn === turn),
       );

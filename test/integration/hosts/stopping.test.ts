@@ -4,7 +4,7 @@ import { AUDIT_FILE, AuditLog } from '../../../src/records/retention/audit-log.t
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { defaultPhrases } from '../../../src/config/bot-phrases.ts';
 import { CallRefused } from '../../../src/sim/twilio/carrier.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 
 const { shutdown } = defaultPhrases('en');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 
 const span = z.object({

@@ -11,7 +11,7 @@ import { loadBots } from '../../../src/config/bot-files.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 import { measuredTone, toneDb } from './measured-tone.ts';
 

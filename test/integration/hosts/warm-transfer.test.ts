@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sine } from '../../../src/audio/tone.ts';
 import { sleep } from '../../../src/kernel/waiting.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
 import type { OnDial, SimulatedCallee } from '../../../src/sim/caller/callee.ts';
 import type { CallerLine } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPatientClock } from '../../support/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;
@@ -25,6 +25,7 @@ export async function* respond({ input, call }) {
 `;
 
 let bench: GatewayBench;
+const time = startPatientClock();
 let api: SimulatedTwilioApi;
 /** The line of each agent who answered, oldest first. */
 const agents: CallerLine[] = [];
@@ -39,15 +40,16 @@ beforeAll(async () => {
       talk: async (line) => {
         agents.push(line);
         line.press('1');
-        while (line.open) await sleep(systemClock, 50);
+        while (line.open) await sleep(time.clock, 50);
         // On in the conference, where the carrier has joined the two.
-        await sleep(systemClock, 60_000);
+        await sleep(time.clock, 60_000);
       },
     },
   };
   const onDial: OnDial = ({ to }) => (to === BUSY ? { ringMs: 100, outcome: { kind: 'busy' } } : answers);
-  api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { onDial });
+  api = await SimulatedTwilioApi.start(ACCOUNT, authToken, { clock: time.clock, onDial });
   bench = await startGatewayBench({
+    clock: time.clock,
     env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
     botModule: BOT,
     otherBots: {
@@ -60,6 +62,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
+  time[Symbol.dispose]();
 });
 
 async function consult(bot: string, key: string): Promise<SimulatedCall> {

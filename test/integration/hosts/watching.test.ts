@@ -28,7 +28,7 @@ import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio/carrier.
 import { nodeArguments } from '../../support/program.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { eventually } from './eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { purest } from './measured-tone.ts';
 
 const MEDIA = fileURLToPath(new URL('../../../src/cli/media-entry.ts', import.meta.url));
@@ -58,7 +58,7 @@ beforeAll(async () => {
   writeFileSync(join(bots, 'echo.yaml'), BOT);
   writeFileSync(join(bots, 'echo.js'), MODULE);
   writeFileSync(join(bots, 'package.json'), '{"type":"module"}');
-  speech = await startTestPlatform();
+  speech = await startTestPlatform({}, 8_000);
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const env = {
     OFFHOOK_DATA_DIR: dataDir,
@@ -90,7 +90,7 @@ beforeAll(async () => {
       platform: undefined,
     },
   });
-}, 60_000);
+});
 
 const open: { calls: SimulatedCall[]; sockets: WebSocket[] } = { calls: [], sockets: [] };
 

@@ -5,7 +5,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { FileLock } from '../../../src/kernel/file-lock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/api-keys-child.ts', import.meta.url));
@@ -25,7 +26,7 @@ describe('the file of the API keys', () => {
     const args = [...(await nodeArguments(childProgram)), path, '30'];
     const children = Array.from({ length: 4 }, () => run(process.execPath, args));
     for (const maker of children) {
-      await until('the end of a process', () => maker.child.exitCode !== null, 60_000);
+      await eventually('the end of a process', () => maker.child.exitCode !== null);
       expect(maker.child.exitCode, maker.output()).toBe(0);
     }
     expect(new Set(new ApiKeys(path).list().map(({ name }) => name)).size).toBe(120);

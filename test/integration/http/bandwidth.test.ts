@@ -4,7 +4,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { ACCOUNT, SimulatedBandwidthApi } from '../../../src/sim/bandwidth/account.ts';
 import { SimulatedBandwidthCall } from '../../../src/sim/bandwidth/carrier.ts';
 import { authToken, startGateway } from './gateway.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 
 const { signal } = new AbortController();

@@ -5,7 +5,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import type { Disposition } from '../../../src/records/dialling.ts';
 import { startApi } from '../../support/api-server.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 interface Detail {
   readonly id: string;
@@ -145,7 +145,7 @@ describe('campaigns over the API', () => {
       const { state, reason: why } = await json<Detail>(post(`/${id}/${act}`, { reason }));
       states.push([state, why]);
       const type = { start: 'started', pause: 'paused', resume: 'resumed', stop: 'stopped' }[act ?? ''];
-      await until(`campaign.${type}`, async () =>
+      await eventually(`campaign.${type}`, async () =>
         api.receiver.received.some(({ body }) => body.type === `campaign.${type}` && body.data['campaignId'] === id),
       );
     }

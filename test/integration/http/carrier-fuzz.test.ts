@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../../src/audio/tone.ts';
 import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { carriers } from '../../../src/carriers/registry.ts';
@@ -8,8 +8,8 @@ import type { SimulatedCarrierCall, SimulatedLine } from '../../../src/sim/simul
 import { breaker, brokenSession, type WireMessage } from '../../support/broken-sessions.ts';
 import { RecordingProxy, type SeenRequest, unproven, wronglyProven } from '../../support/recording-proxy.ts';
 import { type CarrierBench, startCarrierBench } from '../hosts/carrier-bench.ts';
-import { eventually } from '../hosts/eventually.ts';
-import { HANGS_MS } from '../../support/patience.ts';
+import { eventually, untilPasses } from '../../support/eventually.ts';
+import { thorough } from '../../support/thorough.ts';
 
 const BOT = `
 export async function* respond({ input }) {
@@ -17,15 +17,12 @@ export async function* respond({ input }) {
 }
 `;
 /** Of the codec alone, and of whole calls. */
-const SESSIONS = 250;
-const CALLS = 4;
+const SESSIONS = thorough(50, 250);
+const CALLS = thorough(2, 4);
 const SESSION_MS = 800;
-const WITHIN = { timeout: HANGS_MS, interval: 50 };
 const EVENTS = /^(connected|alive|started|audio|digit|mark|stopped|probe|rejected|ignored)$/u;
 
 let world: CarrierBench;
-// The deadlines are those of its waits: a busy machine only takes longer.
-vi.setConfig({ testTimeout: 180_000 });
 
 /** What each carrier sends in a good call, by its name. */
 const sessions = new Map<string, readonly WireMessage[]>();
@@ -123,7 +120,7 @@ describe.each(registered)('$title', (carrier) => {
     const codes: number[] = [];
     const one = async (index: number): Promise<void> => {
       const random = seededRandom(seedOf(name) + index);
-      const alter = breaker(random, 0.1 + 0.25 * index);
+      const alter = breaker(random, 0.1 + (0.75 * index) / (CALLS - 1));
       const call = await placed(name, { tamper: alter });
       if (call === undefined) return;
       void call.line.ended.then(({ code }) => codes.push(code));
@@ -139,10 +136,10 @@ describe.each(registered)('$title', (carrier) => {
     // 1011 is a fault of ours.
     expect(codes).not.toContain(1011);
     // A call that was answered too late has an end as well, and was not accepted.
-    await vi.waitFor(async () => {
+    await untilPasses(async () => {
       const { ended, accepted } = await countsOf(name);
       expect(ended).toBeGreaterThanOrEqual(accepted);
-    }, WITHIN);
+    });
     expect((await countsOf(name)).rejected).toBeGreaterThan(before.rejected);
     const call = await world.place(name);
     await eventually('a greeting', () => call.line.buffer.heard.some((sample) => Math.abs(sample) > 1_000));

@@ -9,7 +9,7 @@ import { singleHeaders } from '../../../src/http/webhook-access.ts';
 import { LocalLiveAudio } from '../../../src/http/live-audio.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 /** A listener who has taken the only call over. */
 async function listening(hear: (pcm: Int16Array) => void) {

@@ -10,7 +10,7 @@ import { decodeFixture, encodeFixture, reserveFixture } from '../../../src/rehea
 import { startApi } from '../../support/api-server.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { keptCall } from '../../unit/rehearsal/replay/kept-calls.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hangs } from '../../support/patience.ts';
 
 const CALL = 'call_00000000000000000000000000000001';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JWTPayload } from 'jose';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
@@ -13,6 +13,7 @@ import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { CLIENT, type OpenIdIssuer, startIssuer } from '../../support/openid-issuer.ts';
 import { startGateway } from './gateway.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 let issuer: OpenIdIssuer;
@@ -74,8 +75,8 @@ const support = { sub: 'u1', sid: 's1', roles: ['support'] };
 async function askedAgain({ clock }: Gateway) {
   const before = issuer.asked.length;
   clock.advance(ASK_EVERY_MS);
-  await vi.waitFor(() => expect(issuer.asked.length).toBeGreaterThan(before), 5_000);
-  await vi.waitFor(() => expect(clock.pendingTimers).toBeGreaterThan(0), 5_000);
+  await untilPasses(() => expect(issuer.asked.length).toBeGreaterThan(before));
+  await untilPasses(() => expect(clock.pendingTimers).toBeGreaterThan(0));
 }
 
 describe('a session that the issuer has opened', () => {
@@ -92,9 +93,9 @@ describe('a session that the issuer has opened', () => {
     expect(await isIn(gateway, cookie)).toBe(true);
     change();
     gateway.clock.advance(ASK_EVERY_MS);
-    await vi.waitFor(async () => expect(await isIn(gateway, cookie)).toBe(false), 5_000);
+    await untilPasses(async () => expect(await isIn(gateway, cookie)).toBe(false));
     const entry = '"action":"session.sign-out","subject":"openid","outcome":"done"';
-    await vi.waitFor(async () => expect(await audit()).toContain(entry), 5_000);
+    await untilPasses(async () => expect(await audit()).toContain(entry));
     expect(gateway.clock.pendingTimers).toBe(0);
   });
 
@@ -108,7 +109,7 @@ describe('a session that the issuer has opened', () => {
     expect(await isIn(gateway, cookie)).toBe(true);
     issuer.userInfo = undefined;
     gateway.clock.advance(ASK_EVERY_MS);
-    await vi.waitFor(async () => expect(await isIn(gateway, cookie)).toBe(false), 5_000);
+    await untilPasses(async () => expect(await isIn(gateway, cookie)).toBe(false));
   });
 
   it('outlives an issuer that is away for some minutes, and not one that says nothing for half an hour', async () => {
@@ -119,7 +120,7 @@ describe('a session that the issuer has opened', () => {
     issuer.away = true;
     for (let at = 0; at < 2; at += 1) {
       gateway.clock.advance(ASK_EVERY_MS);
-      await vi.waitFor(() => expect(gateway.lines.join('').split('does not vouch').length - 1).toBe(at + 1), 5_000);
+      await untilPasses(() => expect(gateway.lines.join('').split('does not vouch').length - 1).toBe(at + 1));
     }
     expect(await isIn(gateway, cookie)).toBe(true);
     gateway.clock.advance(6 * ASK_EVERY_MS);

@@ -7,7 +7,7 @@ import { SimulatedPlivoApi } from '../../../src/sim/plivo/account.ts';
 import { SimulatedPlivoCall, signedPlivoForm } from '../../../src/sim/plivo/carrier.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { json, startRestApi } from '../carriers/rest-api.ts';
-import { eventually } from '../hosts/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import { authToken, startGateway } from './gateway.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 

@@ -12,7 +12,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { OffhookError } from '../../../src/kernel/errors.ts';
 import type { Database } from '../../../src/records/database.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { requireTool } from '../../support/requires.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { HANGS_MS } from '../../support/patience.ts';
@@ -70,7 +70,7 @@ beforeAll(async () => {
   const work = queue.work('post-call', async () => {
     throw new SaidError(`"${WORDS}" cannot be read, nor ${NUMBER}`);
   });
-  await until('the job to fail', async () => (await queue.counts('post-call')).failed === 1);
+  await eventually('the job to fail', async () => (await queue.counts('post-call')).failed === 1);
   await work.stop();
   await queue.enqueue('webhooks', 'default:whd_1', { tenantId: 'default', id: 'whd_1' });
   gateway = await startGateway({ board: boardOn() });
@@ -194,7 +194,7 @@ describe('the queue dashboard', () => {
     };
     await using own = await startGateway({ board: boardOn(silent) });
     const answer = ask('/api/queues', basic(), 'GET', own.url);
-    await until('the queue to be asked', () => isAsked);
+    await eventually('the queue to be asked', () => isAsked);
     own.clock.advance(10_000);
     expect((await answer).status).toBe(503);
   });

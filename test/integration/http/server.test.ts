@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startGateway } from './gateway.ts';
 import { hangs } from '../../support/patience.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 describe('the HTTP application', () => {
   it('answers for its health, its readiness and its metrics', async () => {
@@ -24,7 +25,7 @@ describe('the HTTP application', () => {
   it('is not ready when a part does not answer', async () => {
     await using gateway = await startGateway({ readiness: new Promise(() => undefined) });
     const asking = fetch(`${gateway.url}/readyz`);
-    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(1));
+    await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(1));
     gateway.clock.advance(2000);
     expect((await asking).status).toBe(503);
   });
@@ -75,7 +76,7 @@ describe('the HTTP application', () => {
       },
     });
     const asking = [fetch(`${gateway.url}/readyz`), fetch(`${gateway.url}/readyz`)];
-    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(2));
+    await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(2));
     answer({ ready: true, parts: {} });
     expect((await Promise.all(asking)).map(({ status }) => status)).toEqual([200, 200]);
     expect(asked).toBe(1);
@@ -140,7 +141,7 @@ describe('the HTTP application', () => {
     const closed = once(socket, 'close', { signal: hangs() });
     socket.write(`${line}\r\nHost: x\r\n${header}\r\n\r\n`);
     const isEarly = status !== 408;
-    await vi.waitFor(() => expect([answer() !== '', gateway.clock.pendingTimers]).toEqual([isEarly, 1]));
+    await untilPasses(() => expect([answer() !== '', gateway.clock.pendingTimers]).toEqual([isEarly, 1]));
     gateway.clock.advance(9_999);
     if (isEarly) expect(socket.readyState).toBe('open');
     gateway.clock.advance(1);
@@ -155,7 +156,7 @@ describe('the HTTP application', () => {
     const ended = once(socket, 'close');
     socket.resume();
     const closing = gateway.app.close();
-    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(1));
+    await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(1));
     gateway.clock.advance(2000);
     await Promise.all([closing, ended]);
     await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();

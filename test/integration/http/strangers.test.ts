@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'node:http';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { DOCUMENTS_PACE, PAGES_PACE } from '../../../src/http/public-pace.ts';
@@ -13,6 +13,7 @@ import { unusedApi } from '../../support/api-routes.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { type Gateway, startGateway } from './gateway.ts';
 import { hangs } from '../../support/patience.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 const PASSWORD = 'correct horse battery';
 let dataDir: string;
@@ -87,7 +88,7 @@ describe('strangers who ask much and read nothing', () => {
     const text = await client.read();
     expect(text.split('HTTP/1.1 ').length - 1).toBeLessThanOrEqual(1);
     expect(served(gateway, path)).toBeLessThanOrEqual(1);
-    await vi.waitFor(() => expect(gateway.lines.join('')).toContain('too many requests at once'));
+    await untilPasses(() => expect(gateway.lines.join('')).toContain('too many requests at once'));
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 

@@ -8,7 +8,7 @@ import { sweep } from '../../../src/records/sweep.ts';
 import type { Work } from '../../../src/records/queue/port.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { MOST_BYTES, startApi } from '../../support/api-server.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hangs } from '../../support/patience.ts';
 
 const RATE_HZ = 8000;
@@ -59,7 +59,7 @@ describe('recordings from elsewhere', () => {
     return ask('/analyses', { method: 'POST', body: form, headers });
   };
   const ended = async (id: string): Promise<View> => {
-    await until('its end', async () => (await api.store.submissions.get('default', id))?.endedAtMs !== undefined);
+    await eventually('its end', async () => (await api.store.submissions.get('default', id))?.endedAtMs !== undefined);
     return (await ask(`/analyses/${id}`)).json() as Promise<View>;
   };
   const hosted = (path: string, bytes?: Uint8Array): string => {
@@ -95,14 +95,14 @@ describe('recordings from elsewhere', () => {
       channels: [{ text: 'hello there' }],
       recording: { metadata: { agent: '7' }, recordedAt: '2026-01-02T03:04:05.000Z' },
     });
-    await until('a webhook', () => told(id).length > 0);
+    await eventually('a webhook', () => told(id).length > 0);
     expect(told(id)[0]?.body).toMatchObject({
       type: 'analysis.completed',
       data: { analysisId: id, profile: 'default', done: 1, failed: 0 },
     });
     expect(told(id)[0]?.body.data).not.toHaveProperty('callId');
     expect(await readdir(api.uploadFolder)).toEqual([]);
-    await until('what comes next', async () =>
+    await eventually('what comes next', async () =>
       (await readdir(api.objectFolder, { recursive: true })).every((name) => !name.endsWith('.sealed')),
     );
   });
@@ -145,12 +145,12 @@ describe('recordings from elsewhere', () => {
       'only https addresses are fetched',
     ]);
     expect(view.items[1]).toMatchObject({ code: 'OFFHOOK_RECORDING_FETCH', metadata: { row: '2' } });
-    await until('a webhook', () => told(id).length > 0);
+    await eventually('a webhook', () => told(id).length > 0);
     expect(told(id)[0]?.body).toMatchObject({ type: 'analysis.failed', data: { done: 1, failed: 4 } });
 
     hosted('/late.wav', recording(4));
     expect(await (await post(`/analyses/${id}/retry`, { index: 1 })).json()).toEqual({ retried: 1 });
-    await until('what comes next', async () => (await api.store.submissions.get('default', id))?.counts.done === 2);
+    await eventually('what comes next', async () => (await api.store.submissions.get('default', id))?.counts.done === 2);
     expect((await post(`/analyses/${id}/retry`, { index: 1 })).status).toBe(404);
     const lines = (await (await ask(`/analyses/${id}/results`)).text()).trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { recording: { metadata: object } }).recording.metadata)).toEqual([
@@ -161,7 +161,7 @@ describe('recordings from elsewhere', () => {
     expect(failed.items.map(({ index }) => index)).toEqual([2, 3]);
     const rest = (await (await ask(`/analyses/${id}?state=failed&limit=2&cursor=${failed.next}`)).json()) as View;
     expect(rest.items.map(({ index }) => index)).toEqual([4]);
-    await until('a webhook', () => told(id).length === 2);
+    await eventually('a webhook', () => told(id).length === 2);
   });
 
   it('tries again what may go better, and says nothing of what went wrong inside', async () => {
@@ -225,7 +225,7 @@ describe('recordings from elsewhere', () => {
     const before = sent;
     const url = hosted('/theirs.wav', recording(1));
     const mine = (await (await post('/analyses', { url }, {}, api.otherKey)).json()) as View;
-    await until('what comes next', async () => (await api.store.submissions.get('other', mine.id))?.endedAtMs !== undefined);
+    await eventually('what comes next', async () => (await api.store.submissions.get('other', mine.id))?.endedAtMs !== undefined);
     expect(sent).toBe(before + 1);
   });
 

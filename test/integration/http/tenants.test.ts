@@ -9,7 +9,7 @@ import { describedRoutes } from '../../support/api-routes.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../hosts/gateway-bench.ts';
 
 /** What only the first tenant's objects hold: no answer to another tenant may have any of it. */
@@ -106,7 +106,7 @@ beforeAll(async () => {
     yesToEach('default', () => ATTEMPT, { placeByMs: Date.now() + 3_600_000 }),
   );
   await queue.enqueue(CALL_BACKS, 'job_mine', { tenantId: 'default', callId: 'call_gone' });
-  await until('a failed job', async () => (await queue.failed(CALL_BACKS, { limit: 1 })).length > 0);
+  await eventually('a failed job', async () => (await queue.failed(CALL_BACKS, { limit: 1 })).length > 0);
   await made('/suppressions', { number: NUMBER });
   await made('/consents', { number: NUMBER, ...CONSENT });
   const campaign = await made('/campaigns', { name: 'Mine', bot: 'echo', from: '+12125550100', profile: 'none' });
@@ -290,7 +290,7 @@ it("answers another tenant's key on every route as if nothing of the first tenan
   expect((await ask('GET', `/analyses/${ids.submission}`, mine)).status).toBe(200);
   expect(bench.sessionOf(live).standing.muted).toBe(false);
   expect((await ask('POST', `/bot-chats/${ids.chat}/turns`, mine, { silence: true })).status).toBe(200);
-}, 60_000);
+});
 
 it("gives a call, its record and its news to the tenant of the bot that answers, and to no other's key", async () => {
   const call = await bench.dial(undefined, { bot: 'brand' });
@@ -300,7 +300,7 @@ it("gives a call, its record and its news to the tenant of the bot that answers,
   expect((await ask('GET', '/live-calls', mine)).text).not.toContain(session.id);
   await call.hangUp();
   await session.ended;
-  await until('the record', async () => (await ask('GET', `/calls/${session.id}`, theirs)).status === 200);
+  await eventually('the record', async () => (await ask('GET', `/calls/${session.id}`, theirs)).status === 200);
   expect((await ask('GET', `/calls/${session.id}`, mine)).status).toBe(404);
   await live.hangUp();
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { closeText } from '../../../src/carriers/socket-attachment.ts';
 import { message, outbound } from '../../unit/carriers/fixtures.ts';
@@ -15,16 +15,15 @@ import {
   streamUrlOf,
   upgradeHeader,
 } from './gateway.ts';
-import { HANGS_MS } from '../../support/patience.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: HANGS_MS, interval: 5 });
 const json = (value: unknown): string => JSON.stringify(value);
 
 async function startedCall(gateway: Gateway) {
   const socket = await openSocket(await answer(gateway));
   socket.send(json(message('connected')));
   socket.send(json(message('start')));
-  await until(() => expect(gateway.intake.attachments).toHaveLength(1));
+  await untilPasses(() => expect(gateway.intake.attachments).toHaveLength(1));
   const { attachment, events, callId } = gateway.intake.attachments[0]!;
   return { socket, attachment, events, callId };
 }
@@ -149,7 +148,7 @@ describe('the voice webhook', () => {
     const [one, two] = [await answer(gateway), await answer(gateway)];
     expect(one).not.toBe(two);
     for (const url of [one, two]) (await openSocket(url)).send(json(message('start')));
-    await until(() => expect(gateway.intake.attachments).toHaveLength(2));
+    await untilPasses(() => expect(gateway.intake.attachments).toHaveLength(2));
     const ids = gateway.intake.attachments.map(({ callId, attachment }) => [callId, attachment.id]);
     expect(new Set(ids.map(([callId]) => callId)).size).toBe(1);
     expect(new Set(ids.map(([, id]) => id)).size).toBe(2);
@@ -162,11 +161,13 @@ describe('the voice webhook', () => {
       release = resolve;
     });
     const response = post(gateway);
-    await until(() => expect(gateway.clock.pendingTimers).toBe(1));
+    await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(1));
     gateway.clock.advance(8000);
     expect(await (await response).text()).toMatch(/<Say.*<Hangup\/>/);
     release();
-    await until(() => expect(gateway.intake.abandoned).toMatchObject([{ attachmentId: 'att_1', reason: 'answered too late' }]));
+    await untilPasses(() =>
+      expect(gateway.intake.abandoned).toMatchObject([{ attachmentId: 'att_1', reason: 'answered too late' }]),
+    );
   });
 
   it('gives up an answer whose stream never comes', async () => {
@@ -195,7 +196,7 @@ describe('the media socket', () => {
     attachment.sendAudio(decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index * 7) % 256)));
     attachment.sendMark('r7.3');
     attachment.sendClear();
-    await until(() => expect([got.length, events.length]).toEqual([3, 3]));
+    await untilPasses(() => expect([got.length, events.length]).toEqual([3, 3]));
     expect(got).toEqual([outbound.media, outbound.mark, outbound.clear]);
     expect(events).toMatchObject([
       { type: 'audio', timestampMs: 155 },
@@ -205,7 +206,7 @@ describe('the media socket', () => {
     expect(events[0]?.type === 'audio' && events[0].pcm.length).toBe(160);
     socket.send(json(message('stop')));
     socket.close();
-    await until(() => expect(events.map(({ type }) => type).slice(3)).toEqual(['stopped', 'closed']));
+    await untilPasses(() => expect(events.map(({ type }) => type).slice(3)).toEqual(['stopped', 'closed']));
   });
 
   it('closes when the call says so', async () => {
@@ -213,16 +214,16 @@ describe('the media socket', () => {
     const { socket, attachment, events } = await startedCall(gateway);
     attachment.close('the bot hung up');
     expect(await closeOf(socket)).toEqual({ code: 1000, reason: 'the bot hung up' });
-    await until(() => expect(events).toEqual([{ type: 'closed', code: 1000, reason: closeText('the bot hung up') }]));
+    await untilPasses(() => expect(events).toEqual([{ type: 'closed', code: 1000, reason: closeText('the bot hung up') }]));
   });
 
   it('says closed exactly once when the carrier vanishes in mid-word', async () => {
     await using gateway = await startGateway();
     const { socket, events } = await startedCall(gateway);
     socket.send(json(message('media')));
-    await until(() => expect(events).toHaveLength(1));
+    await untilPasses(() => expect(events).toHaveLength(1));
     socket.terminate();
-    await until(() => expect(events).toHaveLength(2));
+    await untilPasses(() => expect(events).toHaveLength(2));
     expect(events[1]).toEqual({ type: 'closed', code: 1006, reason: '' });
     gateway.clock.advance(60_000);
     expect(events).toHaveLength(2);
@@ -236,7 +237,7 @@ describe('the media socket', () => {
     socket.send(json(message('start')));
     socket.send(json({ event: 'speech' }));
     socket.send(json(message('media')));
-    await until(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'rejected', 'rejected', 'audio']));
+    await untilPasses(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'rejected', 'rejected', 'audio']));
     const { body } = await gateway.metrics.render();
     expect(body).toContain('offhook_media_messages_rejected_total{carrier="twilio"} 3');
     expect(body).toContain('offhook_media_messages_unknown_total{carrier="twilio"} 1');
@@ -250,7 +251,7 @@ describe('the media socket', () => {
     socket.send(json(media));
     socket.send(json({ ...media, media: { ...(media['media'] as object), timestamp: '99999999999999' } }));
     socket.send(json(media));
-    await until(() => expect(events).toHaveLength(3));
+    await untilPasses(() => expect(events).toHaveLength(3));
     expect(events.map((event) => event.type === 'audio' && event.timestampMs)).toEqual([155, undefined, 155]);
     socket.terminate();
   });
@@ -260,7 +261,7 @@ describe('the media socket', () => {
     const { socket, events } = await startedCall(gateway);
     socket.send('x'.repeat(65_537));
     expect((await closeOf(socket)).code).toBe(1009);
-    await until(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'closed']));
+    await untilPasses(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'closed']));
     expect(events[0]).toMatchObject({ problem: expect.stringContaining('65536 bytes') });
   });
 
@@ -269,7 +270,7 @@ describe('the media socket', () => {
     const socket = await openSocket(await answer(gateway));
     socket.send(json(message('connected')));
     socket.send(json(message('media')));
-    await until(() => expect(gateway.lines.join()).toContain('audio before start'));
+    await untilPasses(() => expect(gateway.lines.join()).toContain('audio before start'));
     gateway.clock.advance(4999);
     expect(gateway.intake.abandoned).toEqual([]);
     gateway.clock.advance(1);
@@ -294,7 +295,7 @@ describe('the media socket', () => {
   it('gives up a call whose socket closes before its start', async () => {
     await using gateway = await startGateway();
     (await openSocket(await answer(gateway))).close();
-    await until(() =>
+    await untilPasses(() =>
       expect(gateway.intake.abandoned).toMatchObject([
         { attachmentId: 'att_1', reason: expect.stringContaining('before start') },
       ]),
@@ -309,7 +310,7 @@ describe('the media socket', () => {
     };
     socket.send(json(message('dtmf')));
     expect(await closeOf(socket)).toEqual({ code: 1011, reason: 'internal fault' });
-    await until(() => expect(events.map(({ type }) => type)).toEqual(['closed']));
+    await untilPasses(() => expect(events.map(({ type }) => type)).toEqual(['closed']));
     expect(gateway.lines.join()).toContain('a fault in the call');
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
@@ -383,7 +384,7 @@ describe('a voice webhook that is replayed', () => {
     gateway.intake.refusal = { kind: 'attached' };
     const replayed = post(gateway);
     for (let at = 0; at < 100; at += 1) {
-      await until(() => expect(gateway.clock.pendingTimers).toBe(3));
+      await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(3));
       gateway.clock.advance(20);
     }
     expect((await replayed).status).toBe(409);
@@ -395,7 +396,7 @@ describe('a voice webhook that is replayed', () => {
       'offhook_webhooks_refused_total{carrier="twilio",reason="repeated"} 1',
     );
     const redirected = post(gateway);
-    await until(() => expect(gateway.clock.pendingTimers).toBe(3));
+    await untilPasses(() => expect(gateway.clock.pendingTimers).toBe(3));
     gateway.intake.refusal = undefined;
     gateway.clock.advance(100);
     expect(streamUrlOf(await (await redirected).text())).toContain('/stream/');
@@ -468,10 +469,10 @@ describe('sockets that do not start', () => {
     const [one, two] = [await openSocket(urls[0]), await openSocket(urls[1])];
     expect(await openStream(urls[2])).toBe(429);
     one.send(json(message('start')));
-    await until(() => expect(gateway.intake.attachments).toHaveLength(1));
+    await untilPasses(() => expect(gateway.intake.attachments).toHaveLength(1));
     const three = await openSocket(urls[2]);
     two.terminate();
-    await until(() => expect(gateway.intake.abandoned).toHaveLength(1));
+    await untilPasses(() => expect(gateway.intake.abandoned).toHaveLength(1));
     const four = await openSocket(urls[3]);
     for (const socket of [one, three, four]) socket.terminate();
   });

@@ -3,7 +3,7 @@ import { CALLER_ID } from '../../support/campaign-caller.ts';
 import { CampaignWorld, zoneAt } from '../../support/campaign-world.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 
@@ -33,19 +33,14 @@ describe('two processes on one Postgres and one Redis', () => {
         { firstNumber: FIRST + 1000, count: 20, zone: zoneAt(2) },
       ];
       expect(await world.ask({ do: 'add', campaignId: 'c', settings, groups })).toBe(140);
-      const counts = await until(
-        'the open contacts to be done',
-        async () => {
-          const now = await world.counts('c');
-          return now.states.done === 120 && now;
-        },
-        90_000,
-      );
+      const counts = await eventually('the open contacts to be done', async () => {
+        const now = await world.counts('c');
+        return now.states.done === 120 && now;
+      });
       expect(counts).toMatchObject({ state: 'running', states: { pending: 20, leased: 0 }, dispositions: { busy: 120 } });
       expect(world.orders).toHaveLength(120);
       expect(world.doubleDials()).toBe(0);
       expect(world.orders.every(({ to }) => Number(to) < FIRST + 120)).toBe(true);
     },
-    180_000,
   );
 });

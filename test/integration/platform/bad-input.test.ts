@@ -3,7 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('bad input', () => {
   let test: TestPlatform;

@@ -12,7 +12,7 @@ import {
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { runPlatform } from '../../../src/platform/main.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startTestPlatform } from './setup.ts';
 import { nodeArguments } from '../../support/program.ts';
 
@@ -59,14 +59,14 @@ describe.concurrent('the platform process', () => {
       expect(Object.keys(urls).sort()).toEqual(['asrAltUrl', 'asrUrl', 'authUrl', 'medUrl', 'ttsUrl']);
       expect(await mintStatus(urls, apiKey)).toBe(200);
       process.kill(pid!, 'SIGKILL');
-      await until('the platform to be up again', () => running.restarts === 1, 60_000);
+      await eventually('the platform to be up again', () => running.restarts === 1);
       expect(running.pid).not.toBe(pid);
       expect([running.urls, running.apiKey]).toEqual([urls, apiKey]);
       expect(await mintStatus(urls, apiKey)).toBe(200);
       lastPid = running.pid!;
     }
     expect(alive(lastPid)).toBe(false);
-  }, 150_000);
+  });
 
   it('says so when the platform ends before it is up, or is not up in time', async () => {
     const dying: PlatformProcessOptions = { ...options, command: [process.execPath, '-e', 'process.exit(3)'] };
@@ -106,9 +106,9 @@ describe.concurrent('the platform process', () => {
     await using running = await startPlatformProcess({ ...options, onLearning, command: standIn(living) });
     const first = running.pid!;
     running.teach({ en: ['see the doctor', 'lost my password'] });
-    await until('the learning to be told', () => told.length === 1, 20_000);
+    await eventually('the learning to be told', () => told.length === 1);
     process.kill(first, 'SIGKILL');
-    await until('the learning to be told again', () => told.length === 2, 20_000);
+    await eventually('the learning to be told again', () => told.length === 2);
     expect(told).toEqual([first, running.pid].map((leftMs) => ({ of: 2, learnt: 1, failed: 0, leftMs })));
   });
 
@@ -118,7 +118,7 @@ describe.concurrent('the platform process', () => {
     const running = await startPlatformProcess({ ...options, signal: stop.signal, command, stopTimeoutMs: 30_000 });
     const pid = running.pid!;
     stop.abort(new Error('over'));
-    await until('the platform to end', () => !alive(pid), 20_000);
+    await eventually('the platform to end', () => !alive(pid));
     await running[Symbol.asyncDispose]();
     expect(running.restarts).toBe(0);
   });
@@ -198,7 +198,7 @@ describe.concurrent('the platform run by itself', () => {
     const pid = Number(await firstLine(parent));
     expect(alive(pid)).toBe(true);
     parent.kill('SIGKILL');
-    await until('the platform to end', () => !alive(pid), 20_000);
+    await eventually('the platform to end', () => !alive(pid));
   });
 });
 

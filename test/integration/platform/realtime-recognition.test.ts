@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { eventually, startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sayTones } from './tone-engines.ts';
 
 const words = ['alpha', 'bravo'] as const;

@@ -11,6 +11,7 @@ import { startWorker } from '../../../src/kernel/entry-file.ts';
 import { writeTinyRecogniser } from '../../support/onnx/tiny-recognisers.ts';
 import { soundOf } from '../../support/onnx/tiny-words.ts';
 import { ToneRecogniser } from './tone-engines.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -76,12 +77,12 @@ describe('recognition by models', () => {
       stream.push(soundOf(['one'], 8_000));
       expect(await stream.commit()).toMatchObject([{ text: 'one' }]);
     }
-    await vi.waitFor(() => expect(workers).toHaveLength(3), 10_000);
-    await vi.waitFor(async () => {
+    await untilPasses(() => expect(workers).toHaveLength(3));
+    await untilPasses(async () => {
       const fourth = open();
       fourth.push(soundOf(['two'], 8_000));
       expect(await fourth.commit()).toMatchObject([{ text: 'two' }]);
-    }, 10_000);
+    });
   });
 
   it('closes while a segment is being decoded, and fails its commit', async () => {

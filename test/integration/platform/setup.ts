@@ -7,6 +7,7 @@ import { encodeAudio } from '../../../src/audio/codec.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { newSigningKeys, type SigningKeys } from '../../../src/platform/keys/signing-keys.ts';
 import { type PlatformOptions, type RunningPlatform, startPlatform } from '../../../src/platform/server/start.ts';
+import { HANGS_MS } from '../../support/patience.ts';
 import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
 export interface TestPlatform extends AsyncDisposable {
@@ -115,7 +116,7 @@ export class TestSocket implements AsyncDisposable {
     return this.events.filter((event) => event['type'] === type);
   }
 
-  /** Resolves when the condition holds; rejects with what has arrived when it does not within five seconds. */
+  /** Resolves when the condition holds; rejects with what has arrived when this hangs. */
   until(condition: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = (): void => {
@@ -127,7 +128,7 @@ export class TestSocket implements AsyncDisposable {
       const timer = setTimeout(() => {
         this.#wake.delete(check);
         reject(new Error(`nothing came of it; closed: ${JSON.stringify(this.closed)}, events: ${JSON.stringify(this.events)}`));
-      }, 5000);
+      }, HANGS_MS);
       this.#wake.add(check);
       check();
     });
@@ -146,14 +147,5 @@ export class TestSocket implements AsyncDisposable {
 
   #woken(): void {
     for (const check of this.#wake) check();
-  }
-}
-
-/** Waits for something that no event tells of, up to five seconds. */
-export async function eventually(condition: () => boolean): Promise<void> {
-  const untilMs = Date.now() + 5000;
-  while (!condition()) {
-    if (Date.now() > untilMs) throw new Error('the condition did not come true');
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

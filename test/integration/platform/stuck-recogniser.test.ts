@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { Recogniser } from '../../../src/platform/engines/recognise/recogniser.ts';
-import { eventually, startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sayTones, ToneSynthesizer } from './tone-engines.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
 

@@ -20,7 +20,7 @@ describe('the platform over its own engines', () => {
     });
     started = engines;
     test = await startTestPlatform({ engines });
-  }, 180_000);
+  });
   afterAll(async () => {
     await test?.[Symbol.asyncDispose]();
     await started?.recognition[Symbol.asyncDispose]();

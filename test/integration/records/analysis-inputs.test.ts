@@ -8,7 +8,7 @@ import { type BrokenItem, isBroken, type Item, itemsOf, type ItemOptions, watchI
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hangs } from '../../support/patience.ts';
 
 describe('what the command is given', () => {
@@ -131,7 +131,7 @@ describe('what the command is given', () => {
     const reading = (async () => {
       for (let next = await watched.next(); next.done !== true; next = await watched.next()) seen.push(names(next.value));
     })().catch(() => undefined);
-    const rested = () => until('the look to be over', () => clock.pendingTimers > 0);
+    const rested = () => eventually('the look to be over', () => clock.pendingTimers > 0);
     const look = async (): Promise<void> => {
       clock.advance(2000);
       await rested();
@@ -167,7 +167,7 @@ describe('what the command is given', () => {
     let found: readonly Item[] | undefined;
     const reading = watched.next().then(({ value }) => (found = value as readonly Item[]));
     try {
-      await until('the recording to be found', () => {
+      await eventually('the recording to be found', () => {
         if (clock.pendingTimers > 0) clock.advance(2000);
         return found !== undefined;
       });

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/audit-child.ts', import.meta.url));
@@ -25,7 +26,7 @@ it('is one chain of every line when several processes append at the same time', 
   const log = new AuditLog(path, () => 0);
   expect(await log.verify()).toMatchObject({ entries: 240, faultCount: 0, uncoveredBytes: 0, head: { sequence: 240 } });
   expect(new Set(await subjectsIn(log)).size).toBe(240);
-}, 60_000);
+});
 
 it('keeps every acknowledged line in one chain when processes are killed in the middle of an append', async () => {
   await using folder = await temporaryFolder();
@@ -37,11 +38,11 @@ it('keeps every acknowledged line in one chain when processes are killed in the 
   try {
     for (let round = 0; round < 5; round += 1) {
       const child = run(process.execPath, [...args, path, `r${round}-`]);
-      await until('lines of the one that is killed', () => linesOf(child).length > 6 + round, 30_000);
+      await eventually('lines of the one that is killed', () => linesOf(child).length > 6 + round);
       await child.stop('SIGKILL');
       acknowledged.push(...linesOf(child));
       const before = linesOf(steady).length;
-      await until('lines of the other', () => linesOf(steady).length > before + 2, 30_000);
+      await eventually('lines of the other', () => linesOf(steady).length > before + 2);
     }
   } finally {
     await steady.stop('SIGKILL');
@@ -52,4 +53,4 @@ it('keeps every acknowledged line in one chain when processes are killed in the 
   expect(await log.verify()).toMatchObject({ faults: [], uncoveredBytes: 0 });
   const stored = new Set(await subjectsIn(log));
   expect(acknowledged.filter((subject) => !stored.has(subject))).toEqual([]);
-}, 120_000);
+});

@@ -6,7 +6,8 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase, storeOn, type Database } from '../../../src/records/database.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { onProblem, prepareCluster, serverDatabases, temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { requireTool } from '../../support/requires.ts';
 
@@ -35,14 +36,10 @@ it('keeps the log and the attempts whole when the process with the embedded stor
     const child = run(process.execPath, [...(await nodeArguments(childProgram)), folder.path, prefix]);
     const lines = (): string[] => child.output().split('\n').slice(0, -1);
     try {
-      await until(
-        'decisions, and another one that is being made',
-        () => {
-          if (child.child.exitCode !== null) throw new Error(child.output());
-          return lines().length > 6 && lines().at(-1) === 'asking';
-        },
-        40_000,
-      );
+      await eventually('decisions, and another one that is being made', () => {
+        if (child.child.exitCode !== null) throw new Error(child.output());
+        return lines().length > 6 && lines().at(-1) === 'asking';
+      });
     } finally {
       await child.stop('SIGKILL');
     }
@@ -56,7 +53,7 @@ it('keeps the log and the attempts whole when the process with the embedded stor
   expect([keys, attempts.every((each) => each.has_key)]).toEqual([log.entries, true]);
   const ids = new Set(attempts.map(({ id }) => id));
   expect(acknowledged.filter((id) => !ids.has(id))).toEqual([]);
-}, 120_000);
+});
 
 it.runIf(requireTool('postgres') !== undefined)(
   'writes nothing of a decision whose connection is lost between the log and the attempts, and decides on',
@@ -82,7 +79,7 @@ it.runIf(requireTool('postgres') !== undefined)(
       // Attempts can be read and not written: the decision stops with its entries written.
       await blocker.query('LOCK TABLE offhook.attempts IN SHARE ROW EXCLUSIVE MODE');
       const lost = decide('b').catch((error: unknown) => error);
-      const pid = await until('the decision to wait for the attempts', async () => {
+      const pid = await eventually('the decision to wait for the attempts', async () => {
         const { rows } = await blocker.query<{ pid: number }>(
           `SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname = 'attempts' AND NOT l.granted`,
         );

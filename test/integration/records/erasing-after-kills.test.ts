@@ -11,7 +11,8 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords } from '../../../src/hosts/records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 import { thorough } from '../../support/thorough.ts';
 
@@ -54,7 +55,7 @@ describe.each(thorough(kinds.slice(0, 1), kinds))(
       const args = [...(await nodeArguments(CHILD)), NUMBER, WORDS, SOUND];
       const child = run(process.execPath, args, {}, { ...process.env, ...env });
       const steps = 1 + Math.floor(seededRandom(own)() * MOST_STEPS);
-      await until('the moment to kill', () => child.output().split('\n').length > steps, 60_000);
+      await eventually('the moment to kill', () => child.output().split('\n').length > steps);
       child.child.kill('SIGKILL');
       await once(child.child, 'exit');
       // What was killed has left something, or there would be nothing to try.

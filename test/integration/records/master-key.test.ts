@@ -16,7 +16,7 @@ import { type Database, openDatabase, storeOn } from '../../../src/records/datab
 import { MasterKeys } from '../../../src/records/privacy/master-keys.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('a store that was sealed under a master key', () => {
   const other = new Secret(Buffer.alloc(32, 'other').toString('base64'));
@@ -76,7 +76,7 @@ describe('a store that was sealed under a master key', () => {
     const warnings: object[] = [];
     const lost = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store: wrong, queue }), clock, logger });
     await keepEndedCall(outbox, lost, callRecordOf({ id: 'call_1' }));
-    await until('it to be tried', () => warnings.length > 0);
+    await eventually('it to be tried', () => warnings.length > 0);
     expect(warnings[0]).toMatchObject({ error: { code: 'OFFHOOK_MASTER_KEY' } });
     await lost.stop();
     expect(await outbox.allNames()).toEqual([expect.not.stringContaining('rejected')]);

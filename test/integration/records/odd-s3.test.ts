@@ -8,7 +8,7 @@ import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { s3Objects } from '../../../src/records/objects/s3.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { hangs } from '../../support/patience.ts';
 
 const signal = hangs();
@@ -69,9 +69,9 @@ describe('a bucket that recordings are read from', () => {
       message: 'the object store sent nothing for 60 s',
       retryable: true,
     });
-    await until('the request to arrive', () => asked);
+    await eventually('the request to arrive', () => asked);
     // Each piece that arrives begins the time anew, so it is turned on until the last of them has.
-    await until('the wait to end', () => {
+    await eventually('the wait to end', () => {
       clock.advance(10_000);
       return isOver;
     });
@@ -85,10 +85,10 @@ describe('a bucket that recordings are read from', () => {
     const clock = new ManualClock();
     const path = join(folder, 'slow.wav');
     const done = sourceOn(url, clock).download({ kind: 's3', bucket: 'calls', key: 'slow.wav' }, path, 1e9, signal);
-    await until('the request to arrive', () => answer !== undefined);
+    await eventually('the request to arrive', () => answer !== undefined);
     for (let pieces = 1; pieces <= 3; pieces += 1) {
       answer?.write('RIFF');
-      await until('the piece to arrive', async () => (await stat(path).catch(() => undefined))?.size === pieces * 4);
+      await eventually('the piece to arrive', async () => (await stat(path).catch(() => undefined))?.size === pieces * 4);
       clock.advance(59_999);
     }
     answer?.end();
@@ -145,7 +145,7 @@ describe('a bucket that recordings are kept in', () => {
     const clock = new ManualClock();
     const read = objectsOn(url, clock).read('a', 0, 100, signal)[Symbol.asyncIterator]();
     const refused = expect(read.next()).rejects.toMatchObject({ code: 'OFFHOOK_OBJECT_STORE', retryable: true });
-    await until('the request to arrive', () => asked);
+    await eventually('the request to arrive', () => asked);
     clock.advance(120_000);
     await refused;
     expect(clock.pendingTimers).toBe(0);

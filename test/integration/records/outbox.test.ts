@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isEntryName, Outbox } from '../../../src/records/outbox/outbox.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/outbox-child.ts', import.meta.url));
@@ -22,7 +23,7 @@ describe('Outbox', () => {
     await using folder = await temporaryFolder();
     const child = run(process.execPath, [...(await nodeArguments(childProgram)), folder.path]);
     try {
-      await until('entries to be kept', () => child.output().split('\n').length > 20);
+      await eventually('entries to be kept', () => child.output().split('\n').length > 20);
     } finally {
       await child.stop('SIGKILL');
     }

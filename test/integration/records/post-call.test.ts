@@ -25,7 +25,7 @@ import { type Database, storeOn } from '../../../src/records/database.ts';
 import type { Store } from '../../../src/records/port.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 class SlotsTakenError extends OffhookError {
   readonly code = 'OFFHOOK_TEST_SLOTS';
@@ -101,11 +101,11 @@ describe('after a call', () => {
     await keepEndedCall(outbox, pump, record);
     await keepEndedCall(outbox, pump, record);
     await pump.drained();
-    const [analysis] = await until('the analysis', async () => {
+    const [analysis] = await eventually('the analysis', async () => {
       const found = await store.analyses.list('default', 'call_1');
       return found.length > 0 && found;
     });
-    await until('the job to be done', async () => (await queue.counts(POST_CALL)).completed === 1);
+    await eventually('the job to be done', async () => (await queue.counts(POST_CALL)).completed === 1);
 
     const document = callAnalysis.parse(analysis?.document);
     expect(document).toMatchObject({
@@ -143,7 +143,7 @@ describe('after a call', () => {
     await store.calls.upsert(callRecordOf({ id: callId, recordingPath: path() }));
     const subject = { tenantId: 'default', callId };
     await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
-    const found = await until('the analysis', () => store.analyses.get('default', callId, 1));
+    const found = await eventually('the analysis', () => store.analyses.get('default', callId, 1));
     expect(callAnalysis.parse(found.document)).toMatchObject({
       channels: [
         { role: 'caller', source: 'live', text: 'मंगलवार', segments: [{ startS: 4, endS: 4 }] },
@@ -169,7 +169,7 @@ describe('after a call', () => {
     {
       await using _work = queue.work(POST_CALL, () => Promise.reject(new JobSubjectError('killed', false, {})));
       await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
-      await until('the job to fail', async () => (await queue.failed(POST_CALL)).length === 1);
+      await eventually('the job to fail', async () => (await queue.failed(POST_CALL)).length === 1);
     }
     const stateOf = async () => (await store.calls.get('default', 'killed'))?.keeping.analysisState;
     expect(await stateOf()).toBe('pending');
@@ -193,7 +193,7 @@ describe('after a call', () => {
       await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
     }
     await queue.enqueue(POST_CALL, 'shapeless', 'nothing');
-    const failed = await until('all to fail', async () => {
+    const failed = await eventually('all to fail', async () => {
       const jobs = await queue.failed(POST_CALL);
       return jobs.length === 5 && jobs;
     });

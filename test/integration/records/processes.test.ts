@@ -10,7 +10,8 @@ import { socketDirOf } from '../../../src/records/embedded/socket-server.ts';
 import { FolderLock } from '../../../src/kernel/folder-lock.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
-import { type Running, run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Running, run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
@@ -21,14 +22,10 @@ async function startChild(dataDir: string, ...args: readonly string[]): Promise<
 
 const lines = (child: Running): string[] => child.output().split('\n').slice(0, -1);
 const written = async (child: Running, count: number): Promise<void> => {
-  await until(
-    `${count} calls to be written`,
-    () => {
-      if (child.child.exitCode !== null) throw new Error(child.output());
-      return lines(child).length > count;
-    },
-    40_000,
-  );
+  await eventually(`${count} calls to be written`, () => {
+    if (child.child.exitCode !== null) throw new Error(child.output());
+    return lines(child).length > count;
+  });
 };
 
 /** A store that several tests look at. Opened first: the first of a machine is prepared for seconds. */
@@ -77,7 +74,7 @@ describe.concurrent('the embedded store between processes', () => {
       await first.stop('SIGKILL');
       for (const peer of peers) await peer.stop('SIGKILL');
     }
-  }, 90_000);
+  });
 
   it('is taken over by one peer when its owner is killed, and the other peers join it', async () => {
     await using folder = await temporaryFolder();
@@ -93,7 +90,7 @@ describe.concurrent('the embedded store between processes', () => {
       const done: string[] = [];
       queue.work('survives', async ({ id }) => void done.push(id));
       await queue.enqueue('survives', 'before', {});
-      await until('the first job', () => done.length === 1);
+      await eventually('the first job', () => done.length === 1);
       await first.stop('SIGKILL');
 
       for (const [id, database] of Object.entries({ left, right })) {
@@ -104,12 +101,12 @@ describe.concurrent('the embedded store between processes', () => {
               () => true,
               () => false,
             );
-        await until(`a call to be kept by ${id}`, kept, 30_000);
+        await eventually(`a call to be kept by ${id}`, kept);
       }
       for (const id of [...lines(first).slice(1), 'left', 'right'])
         for (const database of [left, right]) expect(await storeOn(database).calls.get('default', id), id).toBeDefined();
       await queue.enqueue('survives', 'after', {});
-      await until('the second job', () => done.includes('after'), 30_000);
+      await eventually('the second job', () => done.includes('after'));
       third = await startChild(folder.path, 'third-');
       await written(third, 1);
       expect(lines(third)[0]).toBe('peer');
@@ -117,7 +114,7 @@ describe.concurrent('the embedded store between processes', () => {
       await first.stop('SIGKILL');
       await third?.stop('SIGKILL');
     }
-  }, 120_000);
+  });
 
   it('has one owner among several processes that start at once', async () => {
     await using folder = await temporaryFolder();
@@ -157,7 +154,7 @@ describe.concurrent('the embedded store between processes', () => {
     await using _lock = attempt.lock;
     const child = await startChild(folder.path, 'late-', '300');
     try {
-      await until('its end', () => child.child.exitCode !== null, 40_000);
+      await eventually('its end', () => child.child.exitCode !== null);
       expect(child.child.exitCode, child.output()).toBe(1);
       expect(child.output()).toContain('OFFHOOK_STORE_BUSY');
     } finally {
@@ -189,11 +186,11 @@ describe.concurrent('the embedded store between processes', () => {
       }
       await peer.pool.query(`SELECT pg_notify('news', 'one')`);
       await owner.pool.query(`SELECT pg_notify('Other', 'two')`);
-      await until('all to hear', () => heard.length === 3);
+      await eventually('all to hear', () => heard.length === 3);
       expect(heard.sort()).toEqual(['0 news one', '1 news one', '2 Other two']);
       await clients[0]?.query('UNLISTEN news');
       await owner.pool.query(`SELECT pg_notify('news', 'three')`);
-      await until('the other to hear', () => heard.length === 4);
+      await eventually('the other to hear', () => heard.length === 4);
       expect(heard.at(-1)).toBe('1 news three');
     } finally {
       for (const client of clients) client.release();

@@ -5,7 +5,8 @@ import { openQueue } from '../../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/records/database.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 import { nodeArguments } from '../../support/program.ts';
@@ -22,15 +23,15 @@ describe.concurrent('the job queue', () => {
     await queue.enqueue('killed', 'k', { n: 1 });
     const child = run(process.execPath, [...(await nodeArguments(childProgram)), folder.path, 'killed']);
     try {
-      await until('the child to take the job', () => child.output() === 'peer k\n', 40_000);
+      await eventually('the child to take the job', () => child.output() === 'peer k\n');
     } finally {
       await child.stop('SIGKILL');
     }
     const runs: JobRun[] = [];
     queue.work('killed', async (taken) => void runs.push(taken));
-    await until('the job to be done', async () => (await queue.counts('killed')).completed === 1);
+    await eventually('the job to be done', async () => (await queue.counts('killed')).completed === 1);
     expect(runs.map(({ id, payload }) => ({ id, payload }))).toEqual([{ id: 'k', payload: { n: 1 } }]);
-  }, 90_000);
+  });
 
   it.runIf(redisProgram !== undefined)(
     'refuses jobs while Redis is away, recovers by itself, and closes without it',
@@ -44,20 +45,20 @@ describe.concurrent('the job queue', () => {
         const done: string[] = [];
         queue.work('outage', async ({ id }) => void done.push(id));
         await queue.enqueue('outage', 'before', null);
-        await until('the first job', () => done.includes('before'));
+        await eventually('the first job', () => done.includes('before'));
         await redis[Symbol.asyncDispose]();
         await expect(queue.enqueue('outage', 'during', null)).rejects.toMatchObject({
           code: 'OFFHOOK_QUEUE_UNAVAILABLE',
           retryable: true,
         });
         redis = await startRedis(redisProgram ?? '', port);
-        await until('the queue to take jobs again', () =>
+        await eventually('the queue to take jobs again', () =>
           queue.enqueue('outage', 'after', null).then(
             () => true,
             () => false,
           ),
         );
-        await until('the next job', () => done.includes('after'));
+        await eventually('the next job', () => done.includes('after'));
         // Redis kept nothing of its first life: a known id is new to it.
         expect(done).toEqual(['before', 'after']);
       } finally {
@@ -66,6 +67,5 @@ describe.concurrent('the job queue', () => {
         await queue.close();
       }
     },
-    60_000,
   );
 });

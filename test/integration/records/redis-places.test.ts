@@ -4,7 +4,7 @@ import { openQueue } from '../../../src/records/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { Database } from '../../../src/records/database.ts';
 import { onProblem } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type TestServer, startRedis, startSentinel } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 
@@ -19,7 +19,7 @@ describe.runIf(program !== undefined)('the job queue on Redis elsewhere', () => 
     sentinel = await startSentinel(program!, { name: 'main', server: server.url, password: 'pass:word' });
     const node = new Redis(cluster.url, { maxRetriesPerRequest: 1 });
     await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until('the cluster to be whole', async () => (await node.cluster('INFO')).includes('cluster_state:ok'));
+    await eventually('the cluster to be whole', async () => (await node.cluster('INFO')).includes('cluster_state:ok'));
     node.disconnect();
   });
 
@@ -48,9 +48,9 @@ describe.runIf(program !== undefined)('the job queue on Redis elsewhere', () => 
         () => true,
         () => false,
       );
-    await until('the queue to take jobs', good);
+    await eventually('the queue to take jobs', good);
     await queue.enqueue(name, 'bad', null);
-    await until('both to end', async () => (await queue.counts(name)).failed === 1 && done.length === 1);
+    await eventually('both to end', async () => (await queue.counts(name)).failed === 1 && done.length === 1);
     expect(await queue.failed(name)).toMatchObject([{ id: 'bad', attempts: 2, reason: 'broken' }]);
   });
 });

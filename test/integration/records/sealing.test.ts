@@ -24,7 +24,7 @@ import { storeOn } from '../../../src/records/database.ts';
 import { Recordings } from '../../../src/records/objects/recordings.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type S3StandIn, S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
 
 /** Two seconds of a square wave on both sides, between silence. */
@@ -102,9 +102,9 @@ describe('sealed recordings', () => {
     const workFolder = join(folder.path, 'work');
     const transcriber = { transcribe, transcribeMedical: transcribe };
     queue.work(POST_CALL, postCallJob({ store, recordings, workFolder, transcriber, clock: systemClock }));
-    await until('the analysis', async () => (await store.analyses.list('default', 'away')).length === 1);
+    await eventually('the analysis', async () => (await store.analyses.list('default', 'away')).length === 1);
     expect(heard).toHaveLength(1);
-    await until('the copy to go', async () => (await readdir(workFolder)).length === 0);
+    await eventually('the copy to go', async () => (await readdir(workFolder)).length === 0);
     expect((await readdir(folder.path)).filter((name) => name.startsWith('away'))).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openDatabase } from '../../../src/records/database.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const PAUSE_MS = 1_000;
 
@@ -18,18 +18,18 @@ it('polls an unavailable store for jobs once a second', async () => {
   let finish = (): void => {};
   const work = queue.work('away', () => new Promise((resolve) => void (finish = resolve)));
   await queue.enqueue('away', 'a', null);
-  await until('the job to be in hand', async () => (await queue.counts('away')).active === 1);
+  await eventually('the job to be in hand', async () => (await queue.counts('away')).active === 1);
   await database.close();
   finish();
-  await until('the worker to wait', () => clock.pendingTimers > 0);
+  await eventually('the worker to wait', () => clock.pendingTimers > 0);
   refusals.length = 0;
   for (const asked of [1, 2, 3]) {
     clock.advance(PAUSE_MS);
-    await until('the next refusal', () => refusals.length >= asked && clock.pendingTimers > 0);
+    await eventually('the next refusal', () => refusals.length >= asked && clock.pendingTimers > 0);
     expect(refusals).toHaveLength(asked);
   }
   const stopped = work.stop();
-  await until('the end', async () => {
+  await eventually('the end', async () => {
     clock.advance(PAUSE_MS);
     return Promise.race([stopped.then(() => true), new Promise<false>((resolve) => void setImmediate(resolve, false))]);
   });

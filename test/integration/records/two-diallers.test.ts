@@ -29,7 +29,7 @@ describe.skipIf(postgres === undefined)('two gateways on one PostgreSQL server',
       return storeOn(await openDatabase({ url: server.url, dataDir: folder.path, masterKeys, clock: systemClock, onProblem }));
     };
     stores = [await open(), await open()];
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const store of stores) await store.close();
     await server[Symbol.asyncDispose]();

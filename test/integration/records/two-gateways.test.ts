@@ -10,7 +10,8 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
-import { run, until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
 
 const otherGateway = fileURLToPath(new URL('../../support/live-call-child.ts', import.meta.url));
@@ -19,9 +20,9 @@ it("leaves another gateway's live calls alone, and ends them once it is killed",
   await using folder = await temporaryFolder();
   const other = run(process.execPath, [...(await nodeArguments(otherGateway)), folder.path]);
   try {
-    await until('the other gateway', () => other.output().includes('holds'), 60_000);
+    await eventually('the other gateway', () => other.output().includes('holds'));
     const journalled = join(folder.path, 'calls', 'call_live.json');
-    await until('the journal of its call', () => existsSync(journalled));
+    await eventually('the journal of its call', () => existsSync(journalled));
     const fail = (...problem: readonly unknown[]): never => {
       throw new Error(problem.join(': '));
     };
@@ -40,7 +41,7 @@ it("leaves another gateway's live calls alone, and ends them once it is killed",
     await watch.start();
     expect([await lease.held(), ended]).toEqual([false, []]);
     await other.stop('SIGKILL');
-    await until('its call to be ended', () => {
+    await eventually('its call to be ended', () => {
       clock.advance(1_000);
       return ended.length > 0;
     });

@@ -19,7 +19,7 @@ import type { Store } from '../../../src/records/port.ts';
 import { storeOn } from '../../../src/records/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type WebhookReceiver, startReceiver } from '../../support/webhook-receiver.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
@@ -97,13 +97,13 @@ describe('webhooks', () => {
     events.seen({ ...live, turns: record.turns.slice(0, 1) });
     events.seen(live);
     events.seen(live);
-    await until('the start and the first turn', () => typesOf(all, 'told').length === 2);
+    await eventually('the start and the first turn', () => typesOf(all, 'told').length === 2);
     expect(typesOf(all, 'told').sort()).toEqual(['call.started', 'turn.completed']);
 
     await keepEndedCall(outbox, pump, record);
     await keepEndedCall(outbox, pump, record);
     await pump.drained();
-    await until(
+    await eventually(
       'all of them',
       () => typesOf(all, 'told').length === 4 && typesOf(ends, 'told').length === 1 && typesOf(worded, 'told').length === 1,
     );
@@ -131,8 +131,8 @@ describe('webhooks', () => {
   it('are tried again under the same id until they are taken, and can be sent once more', async () => {
     ends.answers.push(500, 0);
     await keepEndedCall(outbox, pump, callRecordOf({ id: 'again' }));
-    await until('the third try', () => typesOf(ends, 'again').length === 3);
-    const [delivery] = await until('the outcome', async () => {
+    await eventually('the third try', () => typesOf(ends, 'again').length === 3);
+    const [delivery] = await eventually('the outcome', async () => {
       const { deliveries } = await store.webhooks.page('default', { limit: 10, callId: 'again', state: 'delivered' });
       const found = deliveries.filter((candidate) => candidate.endpoint === 'ends');
       return found.length === 1 && found;
@@ -142,13 +142,13 @@ describe('webhooks', () => {
     expect(delivery).toMatchObject({ attempts: 3, status: 204, reason: undefined });
     expect(await dispatcher.replay('default', delivery!.id)).toBe(true);
     expect(await dispatcher.replay('default', 'nobody')).toBe(false);
-    await until('the replay', () => typesOf(ends, 'again').length === 4);
+    await eventually('the replay', () => typesOf(ends, 'again').length === 4);
   });
 
   it('are given up after their tries, or at once when nobody wants them, and follow no redirect', async () => {
     ends.answers.push(302, 503, 400, 410);
     const outcomeOf = (callId: string) =>
-      until(`the outcome of ${callId}`, async () => {
+      eventually(`the outcome of ${callId}`, async () => {
         const { deliveries } = await store.webhooks.page('default', { limit: 10, callId, state: 'failed' });
         return deliveries[0];
       });
@@ -165,7 +165,7 @@ describe('webhooks', () => {
   it('go to no address of our own network, by number or by name, unless its settings allow it', async () => {
     const before = all.received.length;
     await keepEndedCall(outbox, pump, callRecordOf({ id: 'guarded', tenantId: 'guarded', turns: [] }));
-    const deliveries = await until('both to be refused', async () => {
+    const deliveries = await eventually('both to be refused', async () => {
       const page = await store.webhooks.page('guarded', { limit: 10, state: 'failed' });
       return page.deliveries.length === 4 && page.deliveries;
     });
@@ -187,7 +187,7 @@ describe('webhooks', () => {
     });
     expect(typesOf(ends, 'forgotten')).toEqual([]);
     await sweep({ store, queue, dispatcher, clock: systemClock, settledMs: -1_000 });
-    await until('the delivery', () => typesOf(ends, 'forgotten').length === 1);
+    await eventually('the delivery', () => typesOf(ends, 'forgotten').length === 1);
     expect((await queue.counts(POST_CALL)).waiting).toBeGreaterThan(0);
   });
 
@@ -206,7 +206,7 @@ describe('webhooks', () => {
     await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'away', 'none.wav') }));
     await job({ ...run, id: 'good', payload: { tenantId: 'default', callId: 'good' } });
     await expect(job({ ...run, id: 'bad', payload: { tenantId: 'default', callId: 'bad' } })).rejects.toThrow();
-    await until('both', () => typesOf(all, 'good').length + typesOf(all, 'bad').length === 2);
+    await eventually('both', () => typesOf(all, 'good').length + typesOf(all, 'bad').length === 2);
     expect(typesOf(all, 'good')).toEqual(['analysis.completed']);
     expect(typesOf(all, 'bad')).toEqual(['analysis.failed']);
     expect(all.received.at(-1)?.body.data).toMatchObject({ version: 1 });

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ScriptedPlatform, type ScriptedSocket, startScripted } from './scripted-platform.ts';
 import { failureOf } from './support.ts';
 

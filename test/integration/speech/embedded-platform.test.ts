@@ -7,7 +7,8 @@ import { createLogger, silentLogger } from '../../../src/observability/logger.ts
 import type { RunningPlatform } from '../../../src/platform/server/start.ts';
 import type { RecognitionEvent } from '../../../src/speech/port.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
-import { eventually, startTestPlatform } from '../platform/setup.ts';
+import { startTestPlatform } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { hangs } from '../../support/patience.ts';
 

@@ -4,7 +4,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { RealtimeRecogniser } from '../../../src/speech/asr/realtime.ts';
 import type { RecognitionEvent, RecognitionSession } from '../../../src/speech/port.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Script, type ScriptedPlatform, type ScriptedSocket, startScripted } from './scripted-platform.ts';
 import { SpokenWords, wordsOf } from './spoken-words.ts';
 import { tokensOf } from './support.ts';

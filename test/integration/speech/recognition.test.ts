@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import type { RecognitionEvent } from '../../../src/speech/port.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ScriptedSocket, startScripted } from './scripted-platform.ts';
 import { recogniserOn } from './support.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { maskSecret } from '../../../src/kernel/mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../../../src/speech/client/socket.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startScripted } from './scripted-platform.ts';
 import { clock, failureOf } from './support.ts';
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { SynthesisProtocol } from '../../../src/speech/tts/synthesis-protocol.ts';
 import { SynthesisSocket } from '../../../src/speech/tts/synthesis-socket.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startScripted } from './scripted-platform.ts';
 import { failureOf } from './support.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { Slots } from '../../../src/speech/client/slots.ts';
 import type { Synthesizer } from '../../../src/speech/port.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type ScriptedSocket, startScripted } from './scripted-platform.ts';
 import { failureOf, synthesizerOn } from './support.ts';
 

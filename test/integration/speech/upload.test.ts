@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { transcribe } from '../../../src/speech/asr/batch.ts';
 import { SpeechHttp } from '../../../src/speech/client/requests.ts';
-import { eventually } from '../platform/setup.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startScripted } from './scripted-platform.ts';
 import { failureOf, tokensOf } from './support.ts';
 

@@ -1,7 +1,8 @@
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { Ticker } from '../../../src/call/ticker.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { CallBench, type DialogScript } from './call-bench.ts';
+import { untilPasses } from '../../support/eventually.ts';
 
 const greets: DialogScript = async function* (turn) {
   yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello, how can I help you today?' : 'Yes.' };
@@ -28,7 +29,7 @@ it('keeps the record of a call whose dialog fails to clean up, or never does', a
     bench.dispose = dispose;
     await bench.start();
     bench.session.hangUp('done');
-    await vi.waitFor(() => expect(bench.record?.endReason).toBe('done'));
+    await untilPasses(() => expect(bench.record?.endReason).toBe('done'));
     await bench.wait(6_000);
     await bench.session.ended;
   }

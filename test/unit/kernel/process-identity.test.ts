@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { livenessOf, startTicksOf, thisProcess } from '../../../src/kernel/process-identity.ts';
-import { until } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 it('takes a killed process whose parent has not noticed for dead', async () => {
   // The shell becomes another program before it tells the child's pid, so that nothing that runs then waits for the child.
@@ -13,6 +13,6 @@ it('takes a killed process whose parent has not noticed for dead', async () => {
   const identity = { ...thisProcess(), pid, startTicks: startTicksOf(pid) };
   expect(livenessOf(identity)).toBe('alive');
   process.kill(pid, 'SIGKILL');
-  await until('its death', () => livenessOf(identity) === 'dead' || undefined);
+  await eventually('its death', () => livenessOf(identity) === 'dead' || undefined);
   expect(startTicksOf(pid)).toBe(identity.startTicks);
 });

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, Socket } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { takeMessages } from '../../../../src/kernel/websocket/lent-reads.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 /** One accepted socket: what it told, in order, and by which way. */
 interface Accepted {
@@ -63,7 +64,7 @@ describe('a carrier’s socket read into shared memory', () => {
     client.ping('four');
     client.send('five');
     client.close(1000);
-    await vi.waitFor(() => expect(gateway.told.at(-1)).toBe('closed 1000'));
+    await untilPasses(() => expect(gateway.told.at(-1)).toBe('closed 1000'));
     expect(gateway.lends).toBe(true);
     expect(gateway.told).toEqual(['lent one', 'lent binary two', 'text three', 'ping four', 'lent five', 'closed 1000']);
   });
@@ -71,7 +72,7 @@ describe('a carrier’s socket read into shared memory', () => {
   it('uses the same memory for every message of every socket', async () => {
     const both = [await opened(), await opened()];
     for (const { client } of both) for (let count = 0; count < 50; count += 1) client.send(`message ${count}`);
-    await vi.waitFor(() => expect(both.map(({ gateway }) => gateway.told.length)).toEqual([50, 50]));
+    await untilPasses(() => expect(both.map(({ gateway }) => gateway.told.length)).toEqual([50, 50]));
     const memory = new Set(both.flatMap(({ gateway }) => [...gateway.memory]));
     expect(memory.size).toBe(1);
   });
@@ -80,23 +81,23 @@ describe('a carrier’s socket read into shared memory', () => {
     const { client, gateway } = await opened();
     const large = 'x'.repeat(65_000);
     for (const text of ['before', large, large, 'behind']) client.send(text);
-    await vi.waitFor(() => expect(gateway.told).toHaveLength(4));
+    await untilPasses(() => expect(gateway.told).toHaveLength(4));
     expect(gateway.told.map((one) => one.replace(/^(?:lent|text) /u, ''))).toEqual(['before', large, large, 'behind']);
   });
 
   it('reads nothing while paused, and everything in order afterwards', async () => {
     const { client, gateway } = await opened();
     client.send('before');
-    await vi.waitFor(() => expect(gateway.told).toEqual(['lent before']));
+    await untilPasses(() => expect(gateway.told).toEqual(['lent before']));
     gateway.socket.pause();
     for (let count = 0; count < 20; count += 1) client.send(`${count}`);
     // They have come as far as this process.
     const other = await opened();
     other.client.send('other');
-    await vi.waitFor(() => expect(other.gateway.told).toEqual(['lent other']));
+    await untilPasses(() => expect(other.gateway.told).toEqual(['lent other']));
     expect(gateway.told).toEqual(['lent before']);
     gateway.socket.resume();
-    await vi.waitFor(() => expect(gateway.told).toHaveLength(21));
+    await untilPasses(() => expect(gateway.told).toHaveLength(21));
     expect(gateway.told.slice(1).map((one) => one.split(' ')[1])).toEqual(Array.from({ length: 20 }, (_, count) => `${count}`));
   });
 
@@ -178,7 +179,7 @@ describe.each(['ws', 'wss'])('a socket to the platform, by %s, read into shared 
     service.ping('four');
     service.send(Buffer.alloc(200_000), { binary: true });
     service.send('six');
-    await vi.waitFor(() => expect(client.told.at(-1)).toMatch(/six$/u));
+    await untilPasses(() => expect(client.told.at(-1)).toMatch(/six$/u));
     expect(client.told.map((one) => one.replace(/^(?:lent|copied) /u, ''))).toEqual([
       'one',
       'binary of 2000',
@@ -200,14 +201,14 @@ describe.each(['ws', 'wss'])('a socket to the platform, by %s, read into shared 
     };
     const sent = Array.from({ length: 40 }, (_, count) => `message ${count}`);
     for (const text of sent) service.send(text);
-    await vi.waitFor(() => expect(client.told).toHaveLength(5));
+    await untilPasses(() => expect(client.told).toHaveLength(5));
     // What comes behind it does so by another connection.
     const other = await connected();
     other.service.send('other');
-    await vi.waitFor(() => expect(other.client.told).toEqual(['lent other']));
+    await untilPasses(() => expect(other.client.told).toEqual(['lent other']));
     expect(client.told).toHaveLength(5);
     client.socket.resume();
-    await vi.waitFor(() => expect(client.told).toHaveLength(40));
+    await untilPasses(() => expect(client.told).toHaveLength(40));
     expect(client.told.map((one) => one.replace(/^(?:lent|copied) /u, ''))).toEqual(sent);
     for (const { socket } of [client, other.client]) socket.terminate();
   });
@@ -223,7 +224,7 @@ describe('a socket that cannot be', () => {
     await once(raw, 'data');
     raw.write(Buffer.concat([Buffer.from([0x82, 0, 0, 0, 0]), Buffer.from('on')]));
     const gateway = accepted.at(-1)!;
-    await vi.waitFor(() => expect(gateway.told).toEqual(['text ok', 'text on']));
+    await untilPasses(() => expect(gateway.told).toEqual(['text ok', 'text on']));
     expect(gateway.lends).toBe(false);
     raw.destroy();
   });

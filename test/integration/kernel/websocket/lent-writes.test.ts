@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { LentWrites } from '../../../../src/kernel/websocket/lent-writes.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 /** One end of a connection: what it sends by, and what it was told. */
 interface End {
@@ -71,7 +72,7 @@ describe('messages sent from shared memory', () => {
       both[from].writes.sendBinary(bytesOf(length, seed));
       both[from].writes.sendText('ä'.repeat(length / 2));
     }
-    await vi.waitFor(() => expect(to.told).toHaveLength(2 * LENGTHS.length));
+    await untilPasses(() => expect(to.told).toHaveLength(2 * LENGTHS.length));
     for (const [seed, length] of LENGTHS.entries()) {
       const [binary, text] = [to.told[2 * seed]!, to.told[2 * seed + 1]!];
       expect(binary.isBinary && binary.data.equals(bytesOf(length, seed)), `${length} bytes`).toBe(true);
@@ -90,8 +91,8 @@ describe('messages sent from shared memory', () => {
     }
     expect(slow.gateway.socket.bufferedAmount).toBeGreaterThan(0);
     slow.client.stream.resume();
-    await vi.waitFor(() => expect(slow.client.told).toHaveLength(messages), 10_000);
-    await vi.waitFor(() => expect(quick.client.told).toHaveLength(messages), 10_000);
+    await untilPasses(() => expect(slow.client.told).toHaveLength(messages));
+    await untilPasses(() => expect(quick.client.told).toHaveLength(messages));
     expect(slow.client.told.every(({ data }, seed) => data.equals(bytesOf(60_000, seed)))).toBe(true);
     expect(quick.client.told.every(({ data }, seed) => data.equals(bytesOf(60_000, seed + 1)))).toBe(true);
   });
@@ -105,7 +106,7 @@ describe('messages sent from shared memory', () => {
     for (let seed = 0; seed < 50; seed += 1)
       for (const { writes } of [client, gateway]) writes.sendBinary(bytesOf(2_000 + seed, seed));
     for (const { told } of [client, gateway]) {
-      await vi.waitFor(() => expect(told).toHaveLength(50));
+      await untilPasses(() => expect(told).toHaveLength(50));
       expect(told.every(({ data }, seed) => data.equals(bytesOf(2_000 + seed, seed)))).toBe(true);
     }
   });

@@ -22,6 +22,7 @@ import { chooseLanguage } from '../../../../src/platform/languages.ts';
 import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';
 import { startSynthesizer } from '../../../../src/platform/engines/synth/synthesizer.ts';
 import { thorough } from '../../../support/thorough.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { HANGS_MS, hangs } from '../../../support/patience.ts';
 
 /** Between two utterances of a turn. */
@@ -41,7 +42,7 @@ beforeAll(async () => {
     const caller = await EngineProcess.start({ engine, clock: systemClock, logger: silentLogger });
     if (caller !== undefined) callers.set(engine, caller);
   }
-}, 180_000);
+});
 
 afterAll(async () => {
   await engines?.recognition[Symbol.asyncDispose]();
@@ -85,7 +86,7 @@ describe('the recogniser', () => {
   test.each([...english.map((text) => ['en', text] as const), ...hindi.map((text) => ['hi', text] as const)])(
     'it understands a voice it never learnt (%s): %s',
     async (language, text) => {
-      const { result, events } = await recognise(language, await caller(language, text));
+      const { result } = await recognise(language, await caller(language, text));
       expect(result.text).toBe(text);
       expect(result.words.map(({ word }) => word).join(' ')).toBe(text);
       expect(result.language).toBe(language);
@@ -95,9 +96,28 @@ describe('the recogniser', () => {
         expect(endS).toBeLessThanOrEqual(result.endS + 1e-9);
         expect(confidence).toBeGreaterThan(0);
       }
-      if (text.length > 15) expect(events.filter(({ type }) => type === 'partial').length).toBeGreaterThan(1);
     },
   );
+
+  it.each([
+    ['en', 'Tuesday at half past ten'],
+    ['hi', 'मंगलवार को साढ़े दस बजे'],
+  ] as const)('tells what it has understood while the caller speaks (%s)', async (language, text) => {
+    const pcm = await caller(language, text);
+    const partials: string[] = [];
+    const stream = engines.recognition.open({ language, rateHz: 8_000, boostPhrases: [] }, (event) => {
+      if (event.type === 'partial') partials.push(event.text);
+    });
+    // A thread that is late goes without partials: it is given its time.
+    let at = 0;
+    await eventually('two partials', () => {
+      if (at < pcm.length) stream.push(pcm.slice(at, at + 160));
+      at += 160;
+      return partials.length > 1;
+    });
+    stream.close();
+    expect(partials).not.toContain('');
+  });
 
   it('tells the languages apart when asked to', async () => {
     expect((await recognise('auto', await caller('hi', 'मंगलवार को साढ़े दस बजे'))).result.language).toBe('hi');
@@ -204,7 +224,6 @@ describe('the recogniser', () => {
       await expect.poll(() => heard([phrase]), { timeout: HANGS_MS }).toBe(text);
       expect(await heard([])).not.toBe(text);
     },
-    90_000,
   );
 
   it('hears no digits in unknown speech after digits', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activeLevelDb } from '../../../../src/audio/level.ts';
 import { joinSamples } from '../../../../src/audio/samples.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
@@ -11,7 +11,8 @@ import { readModels } from '../../../../src/speech/models/read-models.ts';
 import type { SynthesisEngine, SynthesisRequest } from '../../../../src/platform/engines/synth/port.ts';
 import { pitchOf, TOKEN_MS, VOICE_RATE_HZ, writeTinyVoice } from '../../../support/onnx/tiny-voices.ts';
 import { ToneSynthesizer } from '../tone-engines.ts';
-import { HANGS_MS, hangs } from '../../../support/patience.ts';
+import { hangs } from '../../../support/patience.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'offhook-voices-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -160,6 +161,6 @@ describe('voices of models', () => {
     );
     await using engine = await start(folder);
     await expect(say(engine, 'அழி', 'Rajesh')).rejects.toMatchObject({ code: 'OFFHOOK_SYNTHESIS_UNAVAILABLE' });
-    await vi.waitFor(async () => expect((await say(engine, 'வணக்கம்', 'Rajesh')).seconds).toBe(1), { timeout: HANGS_MS });
+    await untilPasses(async () => expect((await say(engine, 'வணக்கம்', 'Rajesh')).seconds).toBe(1));
   });
 });

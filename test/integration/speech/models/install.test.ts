@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { openModels } from '../../../../src/platform/engines/models/open-models.ts';
@@ -26,7 +26,7 @@ import { readModels } from '../../../../src/speech/models/read-models.ts';
 import { writeTinyRecogniser } from '../../../support/onnx/tiny-recognisers.ts';
 import { quickClock } from '../../../support/quick-clock.ts';
 import { bzip2, type Handler, type ModelServer, sendFile, startModelServer, tarOf } from '../../../support/models.ts';
-import { HANGS_MS } from '../../../support/patience.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 const HOST = 'models.example';
 const PATH = '/release/tiny.tar.bz2';
@@ -87,7 +87,7 @@ const cutting =
   (file: Buffer, cutAt: () => number, etag?: string): Handler =>
   (request, response) => {
     const at = cutAt();
-    const arrived = (): Promise<void> => vi.waitFor(() => expect(statSync(growing()).size).toBe(at), { timeout: HANGS_MS });
+    const arrived = (): Promise<void> => untilPasses(() => expect(statSync(growing()).size).toBe(at));
     sendFile(file, request, response, { cutAt: at, arrived, ...(etag === undefined ? {} : { etag }) });
   };
 const partial = (): string[] => readdirSync(join(folder, '.partial')).toSorted();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Secret } from '../../../../src/config/secrets.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
@@ -10,6 +10,7 @@ import { SimulatedAzure } from '../../../support/vendors/azure.ts';
 import { counting, loud } from '../../../support/vendors/counting.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { hangs } from '../../../support/patience.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 const KEY = 'azure-key-0123456789';
 let azure: SimulatedAzure;
@@ -38,7 +39,7 @@ it('answers each commit with what was said before it, in order', async () => {
   heard.session.send(loud(1_600));
   heard.session.commit();
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 800', 'hi-IN 1600', '']), 5_000);
+  await untilPasses(() => expect(textsOf(heard)).toEqual(['hi-IN 800', 'hi-IN 1600', '']));
   expect(heard.events[0]).toEqual({ type: 'ready' });
   expect(heard.events).toContainEqual({ type: 'partial', seg: 0, text: 'hi-IN so far' });
   expect(heard.events.flatMap((event) => (event.type === 'final' ? [event.seg] : []))).toEqual([0, 1, 2]);
@@ -51,14 +52,14 @@ it('says the same turn again to a new socket when one is cut in its middle', asy
   using heard = open();
   for (let sent = 0; sent < 10; sent += 1) heard.session.send(loud(800));
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']), 8_000);
+  await untilPasses(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']));
   expect(heard.events.filter(({ type }) => type === 'reconnecting')).toHaveLength(1);
   heard.session.abort();
 });
 
 it('ends with an error that does not hold the key where the key is refused', async () => {
   using heard = open({}, 'another-key-987654321');
-  await vi.waitFor(() => expect(heard.events.at(-1)?.type).toBe('closed'), 8_000);
+  await untilPasses(() => expect(heard.events.at(-1)?.type).toBe('closed'));
   const last = heard.events.at(-1);
   expect(last).toMatchObject({ type: 'closed', error: expect.any(SpeechAuthError) as unknown });
   expect(JSON.stringify(last)).not.toContain('another-key');
@@ -71,7 +72,7 @@ it('gives hints to the turns that begin after they were set', async () => {
   heard.session.commit();
   heard.session.send(loud(800));
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toHaveLength(2), 5_000);
+  await untilPasses(() => expect(textsOf(heard)).toHaveLength(2));
   expect(azure.hints.slice(0, 2)).toEqual([['opening hours'], ['account number']]);
   heard.session.abort();
 });

@@ -10,7 +10,7 @@ import { quickClock } from '../../../support/quick-clock.ts';
 import { type ElevenLabsServerOptions, startElevenLabs } from '../../../support/vendors/elevenlabs.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { scriptedEngines } from '../../../support/vendors/scripted-engines.ts';
-import { eventually } from '../../platform/setup.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { failureOf } from '../support.ts';
 
 const { signal } = new AbortController();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionOptions, SynthesisRequest } from '../../../../src/speech/port.ts';
@@ -9,6 +9,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 import { audioOf, Listening } from '../../../support/vendors/listening.ts';
 import { SimulatedGoogle } from '../../../support/vendors/google.ts';
 import { hangs } from '../../../support/patience.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 let google: SimulatedGoogle;
 let recogniser: GoogleRecogniser;
@@ -40,7 +41,7 @@ it('answers each commit with what was said before it, in order', async () => {
   heard.session.send(loud(1_600));
   heard.session.commit();
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 800', 'hi-IN 1600', '']), 5_000);
+  await untilPasses(() => expect(textsOf(heard)).toEqual(['hi-IN 800', 'hi-IN 1600', '']));
   expect(heard.events).toContainEqual({ type: 'partial', seg: 0, text: 'hi-IN so far' });
   expect(heard.events).toContainEqual({ type: 'final', seg: 1, text: 'hi-IN 1600', endOfUtterance: undefined, language: 'hi' });
   await heard.session.end();
@@ -52,7 +53,7 @@ it('says the turn again to a new stream when one is lost in its middle', async (
   using heard = open();
   for (let sent = 0; sent < 10; sent += 1) heard.session.send(loud(800));
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']), 8_000);
+  await untilPasses(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']));
   expect(heard.events.filter(({ type }) => type === 'reconnecting')).toHaveLength(1);
   heard.session.abort();
 });
@@ -65,7 +66,7 @@ it('goes on in a new stream, as if nothing had been, when one became too old', a
   clock.advance(300_000);
   for (let sent = 0; sent < 10; sent += 1) heard.session.send(loud(800));
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']), 8_000);
+  await untilPasses(() => expect(textsOf(heard)).toEqual(['hi-IN 8000']));
   expect(heard.events.some(({ type }) => type === 'reconnecting')).toBe(false);
   heard.session.abort();
 });
@@ -74,7 +75,7 @@ it('ends at once where the account is refused', async () => {
   google.faults = { failAfterMessages: 1, failures: 99, failWith: { code: 16, details: 'Request had invalid credentials' } };
   using heard = open();
   heard.session.send(loud(800));
-  await vi.waitFor(() => expect(heard.events.at(-1)?.type).toBe('closed'), 5_000);
+  await untilPasses(() => expect(heard.events.at(-1)?.type).toBe('closed'));
   expect(heard.events.at(-1)).toMatchObject({ error: expect.any(SpeechAuthError) as unknown });
 });
 
@@ -85,10 +86,10 @@ it('gives hints to the turns that begin after they were set', async () => {
   heard.session.commit();
   heard.session.send(loud(800));
   heard.session.commit();
-  await vi.waitFor(() => expect(textsOf(heard)).toHaveLength(2), 5_000);
+  await untilPasses(() => expect(textsOf(heard)).toHaveLength(2));
   expect(google.opened.slice(0, 2).map(({ hints }) => hints)).toEqual([['opening hours'], ['account number']]);
   heard.session.abort();
-  await vi.waitFor(() => expect(google.cancelled).toBeGreaterThan(0), 5_000);
+  await untilPasses(() => expect(google.cancelled).toBeGreaterThan(0));
 });
 
 async function spoken(request: Partial<SynthesisRequest>): Promise<number> {
@@ -114,12 +115,12 @@ it.each(['hi-IN-Chirp3-HD-Kore', 'hi-IN-Wavenet-A'])(
     google.isSilent = true;
     const asked = { text: 'hello', voice, language: 'hi' };
     const silent = audioOf(synthesizer.speak(asked, hangs()));
-    await vi.waitFor(() => expect(google.spoken).toHaveLength(1), 5_000);
+    await untilPasses(() => expect(google.spoken).toHaveLength(1));
     clock.advance(10_000);
     await expect(silent).rejects.toThrow(SpeechUnavailableError);
     const unwanted = new AbortController();
     const left = audioOf(synthesizer.speak(asked, unwanted.signal));
-    await vi.waitFor(() => expect(google.spoken).toHaveLength(2), 5_000);
+    await untilPasses(() => expect(google.spoken).toHaveLength(2));
     unwanted.abort(new Error('the caller speaks'));
     await expect(left).rejects.toThrow('the caller speaks');
   },

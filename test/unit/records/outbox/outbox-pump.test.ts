@@ -7,7 +7,7 @@ import { type Deliver, OutboxPump } from '../../../../src/records/outbox/outbox-
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
-import { until } from '../../../support/processes.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 async function setUp(deliver: (body: unknown) => void) {
   const folder = await temporaryFolder();
@@ -22,7 +22,7 @@ async function setUp(deliver: (body: unknown) => void) {
   return { folder, clock, outbox, tries, start };
 }
 
-const pause = (clock: ManualClock): Promise<boolean> => until('the pump to pause', () => clock.pendingTimers === 1);
+const pause = (clock: ManualClock): Promise<boolean> => eventually('the pump to pause', () => clock.pendingTimers === 1);
 
 describe('OutboxPump', () => {
   it('delivers what an earlier run left and what is appended, oldest first, once', async () => {
@@ -48,7 +48,7 @@ describe('OutboxPump', () => {
     await pause(clock);
     expect(tries).toEqual([]);
     clock.advance(10_000);
-    await until('its delivery', () => tries.length === 1);
+    await eventually('its delivery', () => tries.length === 1);
   });
 
   it('leaves the outbox to the process that drains it, and takes over when that one ends', async () => {
@@ -73,7 +73,7 @@ describe('OutboxPump', () => {
     await one.stop();
     await outbox.append('n', 3);
     await first.release();
-    await until('the other to drain', () => {
+    await eventually('the other to drain', () => {
       clock.advance(1_000);
       return tries.length === 3;
     });
@@ -190,12 +190,12 @@ describe('OutboxPump', () => {
       return new Promise(() => undefined);
     };
     const hanging = new OutboxPump({ outbox, deliver, clock, logger: silentLogger });
-    await until('the delivery', () => asked);
+    await eventually('the delivery', () => asked);
     const stopped = hanging.stop();
     clock.advance(5_000);
     await stopped;
     await using next = start();
     await next.drained();
     expect(tries).toEqual([1]);
-  }, 10_000);
+  });
 });

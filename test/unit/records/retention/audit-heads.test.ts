@@ -13,7 +13,7 @@ import { AuditLog } from '../../../../src/records/retention/audit-log.ts';
 import type { WebhookEvent } from '../../../../src/records/webhooks/webhook-event.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { temporaryFolder } from '../../../support/databases.ts';
-import { until } from '../../../support/processes.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const EVERY_MS = 600_000;
 const HASH = 'a'.repeat(64);
@@ -77,13 +77,13 @@ describe('heads of the audit logs', () => {
     place.fails = true;
     store.decisions = [{ tenantId: 'acme', sequence: 1, hash: HASH }];
     await heads.keep();
-    await until('the first look', () => clock.pendingTimers > 0);
+    await eventually('the first look', () => clock.pendingTimers > 0);
     const { warnings } = store;
     expect([warnings > 0, place.kept]).toEqual([true, []]);
     place.fails = false;
     store.mayKeep = true;
     clock.advance(EVERY_MS);
-    await until('the second look', () => place.kept.length === 2);
+    await eventually('the second look', () => place.kept.length === 2);
     expect(place.kept.map(({ log }) => log)).toEqual(['decisions', 'actions']);
     await heads.stop();
   });

@@ -7,7 +7,7 @@ import { JournalFile } from '../../../../src/call/log/journal-file.ts';
 import { Eraser, type EraserParts } from '../../../../src/records/retention/eraser.ts';
 import { Outbox } from '../../../../src/records/outbox/outbox.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { until } from '../../../support/processes.ts';
+import { eventually } from '../../../support/eventually.ts';
 
 const noFiles = { startedAtMs: undefined, recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };
 
@@ -138,7 +138,7 @@ describe('erasing on a disk that does not give everything', () => {
     const path = join(calls, 'call_1.json');
     const journal = new JournalFile(path, () => {});
     journal.keep({ tenantId: 'default', id: 'call_1', revision: 1 });
-    await until('its first state', () => existsSync(path));
+    await eventually('its first state', () => existsSync(path));
     journal.keep({ tenantId: 'default', id: 'call_1', revision: 2 });
     await journal.close();
     const { eraser: subject } = await eraser();

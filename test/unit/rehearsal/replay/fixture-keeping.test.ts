@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { FixtureKeeping } from '../../../../src/rehearsal/replay/fixture-keeping.ts';
 import { writeFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
 import type { FixtureKey } from '../../../../src/rehearsal/replay/sealed-fixture.ts';
@@ -12,6 +12,7 @@ import type { DialogAction } from '../../../../src/dialog/port.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { identityOf, recordCall, recordCallIfWanted } from './recorded-call.ts';
+import { untilPasses } from '../../../support/eventually.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-keeping-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,11 +69,11 @@ it('deletes what has expired at its start and every hour', async () => {
     clock,
     logger: silentLogger,
   });
-  await vi.waitFor(() => expect(left()).toEqual([false, true, true]));
-  await vi.waitFor(() => expect(clock.pendingTimers).toBe(1));
+  await untilPasses(() => expect(left()).toEqual([false, true, true]));
+  await untilPasses(() => expect(clock.pendingTimers).toBe(1));
   clock.jumpWall(DAY_MS);
   clock.advance(3_600_000);
-  await vi.waitFor(() => expect(left()).toEqual([false, false, true]));
+  await untilPasses(() => expect(left()).toEqual([false, false, true]));
   keeping.close();
 });
 

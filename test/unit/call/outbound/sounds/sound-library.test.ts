@@ -13,6 +13,7 @@ import { WavError, wavFile } from '../../../../../src/audio/wav.ts';
 import { SoundError } from '../../../../../src/call/outbound/sounds/port.ts';
 import { SoundLibrary, type SoundLibraryOptions } from '../../../../../src/call/outbound/sounds/sound-library.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
+import { untilPasses } from '../../../../support/eventually.ts';
 
 const audioFixtures = join(import.meta.dirname, '../../../../fixtures/audio');
 let root: string;
@@ -144,7 +145,7 @@ describe('a sound of the bot’s folder', () => {
     const sounds = new SoundLibrary({ clock }, { decoder });
     const first = soundOf(sounds, 'slow.mp3');
     const refused = expect(first).rejects.toThrow('not ready within 4500 ms');
-    await vi.waitFor(() => expect(clock.pendingTimers).toBe(2));
+    await untilPasses(() => expect(clock.pendingTimers).toBe(2));
     clock.advance(4_500);
     await refused;
     finish();

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { joinSamples } from '../../../../../src/audio/samples.ts';
 import { noise, seededRandom } from '../../../../../src/audio/tone.ts';
 import { systemClock } from '../../../../../src/kernel/clock.ts';
@@ -14,6 +14,7 @@ import type { RecognitionResult } from '../../../../../src/platform/engines/reco
 import type { SessionEvent } from '../../../../../src/platform/engines/recognise/worker-protocol.ts';
 import { writeTinyRecogniser } from '../../../../support/onnx/tiny-recognisers.ts';
 import { soundOf, TINY_WORDS } from '../../../../support/onnx/tiny-words.ts';
+import { untilPasses } from '../../../../support/eventually.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-recognition-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -141,7 +142,7 @@ describe('a thread of recognition models', () => {
     const stream = streamOf(threadOf('sense-voice', ['en'], 'pause'));
     await stream.say(soundOf(['one', 'two'], 8_000));
     await stream.say(silence(1));
-    await vi.waitFor(() => expect(stream.events).toContainEqual({ type: 'partial', text: 'one two' }));
+    await untilPasses(() => expect(stream.events).toContainEqual({ type: 'partial', text: 'one two' }));
     await stream.say(soundOf(['yes'], 8_000));
     expect((await stream.commit()).text).toBe('one two yes');
   });
