@@ -23,7 +23,7 @@ it('calls a hundred simulated people over days, and it adds up', async () => {
   expect(finished.code).toBe(0);
 });
 
-it.each(thorough(TAMPERINGS.slice(0, 1), TAMPERINGS))('does not add up when %s is broken', async (tampering) => {
+it.each(thorough<readonly (typeof TAMPERINGS)[number][]>(TAMPERINGS.slice(0, 1), TAMPERINGS))('does not add up when %s is broken', async (tampering) => {
   // Eight of them: one wants no more calls, one is on the list, the others answer or do not.
   const people = PEOPLE.slice(38, 46);
   const { ok, doubleDials, outsideWindow, optOuts, optOutsKept, problems } = await runCampaignDemo({ tampering, people });

@@ -24,7 +24,6 @@ import { nodeArguments } from '../../support/program.ts';
 import { untilPasses } from '../../support/eventually.ts';
 import { writeTinyRecogniser } from '../../support/onnx/tiny-recognisers.ts';
 import { writeTinyVoice } from '../../support/onnx/tiny-voices.ts';
-import { HANGS_MS } from '../../support/patience.ts';
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 const noise = createHash('shake256', { outputLength: 400_000 }).update('model').digest();
