@@ -16,49 +16,50 @@ interface EventParts {
   readonly throttle: ReturnType<typeof throttleLines>;
 }
 
-interface OfCall {
+// Types, since an interface is not assignable to the logger's record of fields.
+type OfCall = {
   carrier: string;
   callId: string;
-}
+};
 
-interface OfTurn {
+type OfTurn = {
   callId: string;
   turn: number;
-}
+};
 
-interface OfDial extends OfCall {
+type OfDial = OfCall & {
   campaignId?: string;
-}
+};
 
-interface OfJob {
+type OfJob = {
   job: string;
   jobId: string;
   callId?: string;
   durationMs: number;
-}
+};
 
 /** The numbers of a call. */
-interface Parties {
+type Parties = {
   from: string;
   to: string;
-}
+};
 
-interface RefusedCall {
+type RefusedCall = {
   carrier: string;
   carrierCallId: string;
   cause: RefusalCause;
   reason: string;
-}
+};
 
-interface EndedCall extends OfCall {
+type EndedCall = OfCall & {
   bot: string;
   outcome: CallOutcome;
   reason: string;
   durationMs: number;
   turns: number;
-}
+};
 
-interface CompletedTurn {
+type CompletedTurn = {
   callId: string;
   index: number;
   inputKind: string;
@@ -66,15 +67,15 @@ interface CompletedTurn {
   text?: string;
   /** Only set for traces. */
   stages?: () => readonly TurnStage[];
-}
+};
 
-interface SwitchedSpeech {
+type SwitchedSpeech = {
   callId: string;
   service: 'recognition' | 'synthesis';
   by: string;
   before: string;
   reason: string;
-}
+};
 
 /** One function a business event; each writes its log line, its metrics and its spans, and nothing else does. */
 export type BusinessEvents = ReturnType<typeof createEvents>;

@@ -11,7 +11,7 @@ import { untilPasses } from '../../../support/eventually.ts';
  * Majors of Node whose sockets lent their memory when this file ran on them. Reading into shared memory uses internal fields of Node:
  * run this file on a new major before it is added. Where the fields are gone, `ws` reads as ever, and calls go on with more work.
  */
-const TRIED_ON: readonly number[] = [];
+const TRIED_ON = [20, 22, 24, 25, 26];
 
 /** One accepted socket: what it told, in order, and by which way. */
 interface Accepted {
