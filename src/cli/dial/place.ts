@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { followCall } from '../../call/log/live-news.ts';
 import { REFUSALS, type RefusalName } from '../../outbound/gate/facts.ts';
 import type { ApiKeyBook, NewApiKey } from '../../http/api/system/api-keys.ts';
-import { attemptView } from '../../http/api/calls/attempt-views.ts';
+import { attemptView } from '../../http/api/calls/call-views.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { socketDirOf } from '../../records/embedded/socket-server.ts';
