@@ -9,7 +9,7 @@ import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
 import { erasedAmong, wasErased } from './keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
-import { insertRows, present } from './query.ts';
+import { insertRows, present, withoutNulls } from './query.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
 
 export class PostgresCalls extends Repository implements CallRepository {
@@ -113,12 +113,12 @@ export class PostgresCalls extends Repository implements CallRepository {
         const { analysisState, legalHold, recordingObject, recordingFormat = 'wav' as const, ...row } = present(call);
         const { recordingPath, audioErasedAtMs, textErasedAtMs, disposition } = row;
         const record = callRecord.parse({
-          ...row,
+          ...withoutNulls(call),
           ...(recordingPath === undefined ? {} : { recordingPath: inFormat(recordingPath, recordingFormat) }),
           ...openCall(call.personal, key),
-          legs: legRows.map(present),
-          attachments: attachmentRows.map(present),
-          turns: turnRows.map((turn) => ({ ...present(turn), ...openTurn(turn.index, turn.personal, key) })),
+          legs: legRows.map(withoutNulls),
+          attachments: attachmentRows.map(withoutNulls),
+          turns: turnRows.map((turn) => ({ ...withoutNulls(turn), ...openTurn(turn.index, turn.personal, key) })),
           timeline: openTimeline(eventRow?.timeline, key),
         });
         const keeping = { analysisState, legalHold, recordingObject, recordingFormat, audioErasedAtMs, textErasedAtMs };

@@ -77,15 +77,20 @@ export function equals<Table extends PgTable>(
   );
 }
 
-/** A row without its nulls. */
+/** A row whose nulls are undefined. */
 export type Present<Row> = {
   [Key in keyof Row]: null extends Row[Key] ? Exclude<Row[Key], null> | undefined : Row[Key];
 };
 
-/** A row without its nulls: SQL has null where our records have nothing. */
+/** Turns SQL's nulls into undefined, as our records have it. */
 export function present<Row extends object>(row: Row): Present<Row> {
   // The entries are the row's own.
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Present<Row>;
+  return Object.fromEntries(Object.entries(row).map(([key, value]) => [key, value ?? undefined])) as Present<Row>;
+}
+
+/** Leaves SQL's nulls out, as a stored call's record has it. */
+export function withoutNulls(row: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }
 
 /**
