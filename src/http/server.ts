@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
 import type { TcpMedia } from '../carriers/carrier.ts';
@@ -75,22 +75,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: http.bodyLimitBytes,
-    serverFactory(handle) {
-      const server = createServer(
-        {
-          headersTimeout: http.headersTimeoutMs,
-          maxHeaderSize: 16_384,
-          // How often node checks connections against those limits; its default is 30 s.
-          connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
-        },
-        (request, response) => unread.admit(request, response, () => handle(request, response)),
-      );
-      // For uploads; other bodies have a shorter time, see below.
-      server.requestTimeout = Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs);
-      server.keepAliveTimeout = http.keepAliveTimeoutMs;
-      // For idle connections outside keep-alive.
-      return server.setTimeout(Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs));
-    },
+    serverFactory: (handle) => serverFor(deps, unread, handle),
     // Makes `request.ip` the visitor's address. The gateway's own address comes from the settings alone.
     trustProxy: (address) => proxies.trusts(address),
     requestIdHeader: false,
@@ -111,26 +96,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const given = new GivenSockets();
   const early = new WeakMap<IncomingMessage, Uint8Array>();
   app.server.on('upgrade', (request, _socket, head) => void early.set(request, head));
-  app.register(websocket, {
-    options: { maxPayload: maxMessageBytes, perMessageDeflate: false, clientTracking: true },
-    errorHandler(error, socket, request) {
-      deps.logger.warn({ error, requestId: request.id }, 'media socket failed');
-      // For an unreadable frame `ws` sends its own close code; other errors have none.
-      if (socket.readyState === socket.OPEN) socket.close(1011);
-    },
-    preClose(done) {
-      expected.abandonAll('gateway stops');
-      const { clients } = app.websocketServer;
-      for (const client of clients) client.close(1001, 'gateway stops');
-      given.close('gateway stops', deps.clock, socketCloseMs);
-      deps.clock.after(socketCloseMs, () => {
-        for (const client of clients) client.terminate();
-        app.server.closeAllConnections();
-      });
-      app.websocketServer.close(() => done());
-    },
-  });
-
+  takeWebSockets(app, { deps, expected, given });
   app.addHook('onRequest', async (request, reply) => {
     proxies.note(request.raw);
     reply.header('x-request-id', request.id);
@@ -193,47 +159,106 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         const { queueBoardRoutes } = await import('./admin/queue-board.ts');
         await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, guesses: passwords, logger: deps.logger });
       });
-    const pending = new PendingSockets(http.pendingStreamsPerAddress);
-    for (const { carrier, door, loopbackOnly, route, publicUrl: own } of deps.carriers.values()) {
-      const tokenMs = (door.kind === 'socket' ? door.lookup : door)?.streamTokenMs ?? 0;
-      const shared = {
-        carrier: carrier.name,
-        loopbackOnly,
-        route,
-        addresses: () => publicAddresses(own ?? publicUrl, app.server.address()),
-        mediaWithinMs: streams.mediaWithinMs(carrier.name, tokenMs),
-        events: deps.events,
-        logger: deps.logger,
-        clock: deps.clock,
-        spent: deps.spent,
-      };
-      const media: MediaRoutesDeps = {
-        ...shared,
-        intake: deps.intake,
-        expected,
-        carriers: deps.carriers,
-        elsewhere: deps.media,
-        earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
-        pending,
-        given,
-      };
-      streamRoute(scope, door, streams, media);
-      if (door.kind === 'page') continue;
-      const reports = { ...shared, intake: deps.intake, streams, bodyBytes: http.bodyLimitBytes };
-      if (door.kind === 'webhook') {
-        const webhooks = { ...reports, door, expected: deps.media ?? expected };
-        scope.register(async (inner) => webhookRoutes(inner, webhooks));
-        const { tcp } = door;
-        if (tcp?.listen !== undefined) takeTcpMedia(app, { ...media, streams, media: tcp }, tcp.listen);
-        continue;
-      }
-      socketRoute(scope, door, streams, media);
-      if (door.lookup !== undefined) lookupRoute(scope, door.lookup, streams, media);
-      const { reports: reported } = door;
-      if (reported !== undefined) scope.register(async (inner) => void reportRoutes(inner, { ...reports, door: reported }));
-    }
+    carrierRoutes(app, scope, { deps, expected, streams, given, early });
   });
   return app;
+}
+
+/** Node's server with its time limits, which refuses new requests while earlier answers are unread. */
+function serverFor({ settings: { http }, api }: HttpServerDeps, unread: UnreadAnswers, handle: RequestListener): Server {
+  const server = createServer(
+    {
+      headersTimeout: http.headersTimeoutMs,
+      maxHeaderSize: 16_384,
+      // How often node checks connections against those limits; its default is 30 s.
+      connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
+    },
+    (request, response) => unread.admit(request, response, () => handle(request, response)),
+  );
+  // For uploads; other bodies have a shorter time, see `limitBodyTime`.
+  server.requestTimeout = Math.max(http.requestTimeoutMs, api === undefined ? 0 : http.uploadTimeoutMs);
+  server.keepAliveTimeout = http.keepAliveTimeoutMs;
+  // For idle connections outside keep-alive.
+  return server.setTimeout(Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs));
+}
+
+/** Upgrades media sockets, and closes them before the server stops. */
+function takeWebSockets(app: FastifyInstance, parts: Pick<CarrierRouteParts, 'deps' | 'expected' | 'given'>): void {
+  const { expected, given } = parts;
+  const { logger, clock } = parts.deps;
+  app.register(websocket, {
+    options: { maxPayload: maxMessageBytes, perMessageDeflate: false, clientTracking: true },
+    errorHandler(error, socket, request) {
+      logger.warn({ error, requestId: request.id }, 'media socket failed');
+      // For an unreadable frame `ws` sends its own close code; other errors have none.
+      if (socket.readyState === socket.OPEN) socket.close(1011);
+    },
+    preClose(done) {
+      expected.abandonAll('gateway stops');
+      const { clients } = app.websocketServer;
+      for (const client of clients) client.close(1001, 'gateway stops');
+      given.close('gateway stops', clock, socketCloseMs);
+      clock.after(socketCloseMs, () => {
+        for (const client of clients) client.terminate();
+        app.server.closeAllConnections();
+      });
+      app.websocketServer.close(() => done());
+    },
+  });
+}
+
+interface CarrierRouteParts {
+  readonly deps: HttpServerDeps;
+  readonly expected: ExpectedMedia;
+  readonly streams: StreamAddresses;
+  readonly given: GivenSockets;
+  /** Bytes that came with the request for an upgrade. */
+  readonly early: WeakMap<IncomingMessage, Uint8Array>;
+}
+
+/** Every carrier's routes: its streams, webhooks, sockets and reports. */
+function carrierRoutes(app: FastifyInstance, scope: FastifyInstance, parts: CarrierRouteParts): void {
+  const { deps, expected, streams, given, early } = parts;
+  const { http, publicUrl } = deps.settings;
+  const pending = new PendingSockets(http.pendingStreamsPerAddress);
+  for (const { carrier, door, loopbackOnly, route, publicUrl: own } of deps.carriers.values()) {
+    const tokenMs = (door.kind === 'socket' ? door.lookup : door)?.streamTokenMs ?? 0;
+    const shared = {
+      carrier: carrier.name,
+      loopbackOnly,
+      route,
+      addresses: () => publicAddresses(own ?? publicUrl, app.server.address()),
+      mediaWithinMs: streams.mediaWithinMs(carrier.name, tokenMs),
+      events: deps.events,
+      logger: deps.logger,
+      clock: deps.clock,
+      spent: deps.spent,
+    };
+    const media: MediaRoutesDeps = {
+      ...shared,
+      intake: deps.intake,
+      expected,
+      carriers: deps.carriers,
+      elsewhere: deps.media,
+      earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
+      pending,
+      given,
+    };
+    streamRoute(scope, door, streams, media);
+    if (door.kind === 'page') continue;
+    const reports = { ...shared, intake: deps.intake, streams, bodyBytes: http.bodyLimitBytes };
+    if (door.kind === 'webhook') {
+      const webhooks = { ...reports, door, expected: deps.media ?? expected };
+      scope.register(async (inner) => webhookRoutes(inner, webhooks));
+      const { tcp } = door;
+      if (tcp?.listen !== undefined) takeTcpMedia(app, { ...media, streams, media: tcp }, tcp.listen);
+      continue;
+    }
+    socketRoute(scope, door, streams, media);
+    if (door.lookup !== undefined) lookupRoute(scope, door.lookup, streams, media);
+    const { reports: reported } = door;
+    if (reported !== undefined) scope.register(async (inner) => void reportRoutes(inner, { ...reports, door: reported }));
+  }
 }
 
 /** Listens from before the application is ready until it closes. */

@@ -143,19 +143,19 @@ export function storeOn(database: Database): Store {
   const keys = new CallKeys(tenancy.owner, masterKeys);
   return {
     calls: new PostgresCalls(tenancy, keys),
-    recordings: new PostgresRecordings(tenancy),
+    recordings: new PostgresRecordings(tenancy, keys),
     analyses: new PostgresAnalyses(tenancy, keys),
     privacy: new PostgresPrivacy(tenancy, keys),
     webhooks: new PostgresWebhooks(tenancy, keys),
     submissions: new PostgresSubmissions(tenancy, keys),
-    idempotency: new PostgresIdempotency(tenancy),
+    idempotency: new PostgresIdempotency(tenancy, keys),
     campaigns: new PostgresCampaigns(tenancy, keys),
     contacts: new PostgresContacts(tenancy, keys),
     suppressions: new PostgresSuppressions(tenancy, keys),
     consents: new PostgresConsents(tenancy, keys),
     attempts: new PostgresAttempts(tenancy, keys),
-    statistics: new PostgresStatistics(tenancy),
-    apiKeys: new PostgresApiKeys(tenancy),
+    statistics: new PostgresStatistics(tenancy, keys),
+    apiKeys: new PostgresApiKeys(tenancy, keys),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

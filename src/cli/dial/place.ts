@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { followCall } from '../../call/log/live-news.ts';
 import { startGateway } from '../../hosts/app.ts';
-import { attemptView } from '../../http/api/calls/attempt-views.ts';
+import { attemptView } from '../../http/api/calls/call-views.ts';
 import type { ApiKeyBook, NewApiKey } from '../../http/api/system/api-keys.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';

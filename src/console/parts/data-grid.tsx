@@ -62,7 +62,7 @@ type Identified = { readonly id: string };
 
 /**
  * Rows as a grid of which only those in sight are in the document. Arrow keys move, Enter opens. Somebody who opens a row and
- * comes back finds the row, the scroll and the order as they were.
+ * comes back finds the focus, the row, the scroll and the order as they were.
  */
 export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): ReactNode {
   const { label, columns, card, open, opensPage = false, total = props.rows.length, loadMore, footer, height, maxHeight } = props;
@@ -94,7 +94,10 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
   }, [last, rows.length, loadMore]);
   useEffect(() => virtual.measure(), [virtual, rowPx]);
   useLayoutEffect(() => {
-    if (kept !== undefined && scroller.current !== null) scroller.current.scrollTop = kept.topPx;
+    if (kept === undefined || scroller.current === null) return;
+    scroller.current.scrollTop = kept.topPx;
+    // Back from a row's page, the keyboard goes on at that row.
+    scroller.current.focus({ preventScroll: true });
   }, [kept]);
 
   // What is wide grows: the last columns say most.

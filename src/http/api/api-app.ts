@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyBaseLogger, FastifyContextConfig, FastifyInstance, FastifySchema, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../outbound/dialler.ts';
@@ -52,6 +52,20 @@ declare module 'fastify' {
 
 /** An application for API routes: their zod schemas give the types of handlers. */
 export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
+
+/**
+ * What a route of the API declares.
+ * @param config its scope, or further settings with it
+ * @param summary for the API's description: what it does
+ * @param schema zod schemas of its parts, which give the handler its types
+ */
+export function about<const Schema extends FastifySchema>(
+  config: ApiScope | (FastifyContextConfig & { readonly scope: ApiScope }),
+  summary: string,
+  schema: Schema,
+): { readonly config: FastifyContextConfig; readonly schema: Schema & { readonly summary: string } } {
+  return { config: typeof config === 'string' ? { scope: config } : config, schema: { ...schema, summary } };
+}
 
 /** What the API serves. */
 export interface ApiDeps {

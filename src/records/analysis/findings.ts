@@ -58,9 +58,7 @@ export async function findingsOf(
 }> {
   const { profile, hash } = loaded;
   const redactor = new Redactor(profile.redaction);
-  const redacted = heard.channels.map((channel, index) => {
-    return redactor.channel(channel, index);
-  });
+  const redacted = heard.channels.map((channel, index) => redactor.channel(channel, index));
   const channels = redacted.map(({ transcript }) => transcript);
   const roleOf = new Map(heard.speakers.map(({ label, role }) => [label, role]));
   const unclear = channels.map((channel, index) => {
@@ -95,18 +93,8 @@ export async function findingsOf(
     Object.entries(heard.collected?.variables ?? {}).map(([name, value]) => [name, redactor.text(value)]),
   );
   const fieldBy = (name: string): string | undefined => profile.fields.find((field) => field.name === name)?.by;
-  const findings: Findings = {
-    utterances,
-    wordsUnknown,
-    insightsUnknown,
-    unmeasured,
-    measures,
-    fields,
-    fieldBy,
-    variables,
-    intent,
-    sentiment,
-  };
+  const known = { utterances, wordsUnknown, insightsUnknown, unmeasured, measures };
+  const findings: Findings = { ...known, fields, fieldBy, variables, intent, sentiment };
   const quality = profile.checklist.length === 0 ? undefined : scored(profile.checklist, findings);
   const disposition = disposed(profile.disposition, findings);
   const talk = unmeasured === undefined ? talkRatioOf(measures, profile.channels.roles[0]) : { ratio: null, reason: unmeasured };

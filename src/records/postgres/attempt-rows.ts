@@ -4,6 +4,7 @@ import type { Attempt, AttemptLease, AttemptNews, NewAttempt } from '../dialling
 import { storable } from '../record.ts';
 import type { CallKey, CallKeys } from './keys.ts';
 import type { attempts } from './dialling-schema.ts';
+import { present } from './query.ts';
 
 /** The part of an attempt sealed under its call's text key. */
 const personalAttempt = z.object({
@@ -31,40 +32,12 @@ export function sealAttempt({ to, zone, variables, metadata, cause, ...plain }: 
 
 /** @param wrapped the text key of its call; null when it was destroyed */
 export function attemptOf(keys: CallKeys, row: InferSelectModel<typeof attempts>, wrapped: Uint8Array | null): Attempt {
-  const { tenantId, id, personal } = row;
+  const { personal, leaseUntilMs: _lease, textErasedAtMs: _erased, numberHash: _hash, ...facts } = row;
   const opened =
     personal === null || wrapped === null
       ? NOBODY
-      : personalAttempt.parse(keys.open(tenantId, id, 'text', wrapped).open('attempt', personal));
-  return {
-    tenantId,
-    id,
-    state: row.state,
-    botName: row.botName,
-    carrier: row.carrier,
-    carrierCallId: row.carrierCallId ?? undefined,
-    campaignId: row.campaignId ?? undefined,
-    contactId: row.contactId ?? undefined,
-    index: row.index,
-    from: row.from,
-    leaseOwner: row.leaseOwner ?? undefined,
-    ...opened,
-    ringTimeoutMs: row.ringTimeoutMs,
-    purpose: row.purpose ?? undefined,
-    profile: row.profile,
-    duties: duties.parse(row.duties),
-    decisionSequence: row.decisionSequence,
-    placeByMs: row.placeByMs,
-    createdAtMs: row.createdAtMs,
-    placedAtMs: row.placedAtMs ?? undefined,
-    ringingAtMs: row.ringingAtMs ?? undefined,
-    answeredAtMs: row.answeredAtMs ?? undefined,
-    endedAtMs: row.endedAtMs ?? undefined,
-    answeredBy: row.answeredBy ?? undefined,
-    disposition: row.disposition ?? undefined,
-    cause: row.cause ?? undefined,
-    callBackAtMs: row.callBackAtMs ?? undefined,
-  };
+      : personalAttempt.parse(keys.open(row.tenantId, row.id, 'text', wrapped).open('attempt', personal));
+  return { ...present(facts), ...opened, duties: duties.parse(row.duties) };
 }
 
 /** Lease columns; empty to leave the lease as it is. An ended attempt has no lease. */

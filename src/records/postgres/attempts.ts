@@ -17,12 +17,13 @@ import { StoreRecordError, StoreUnavailableError } from '../errors.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
 import { storable } from '../record.ts';
 import { attemptOf, inWholeMs, leased, sealAttempt } from './attempt-rows.ts';
-import { type CallKeys, wrappedTextKey } from './keys.ts';
+import { wrappedTextKey } from './keys.ts';
 import { consentsOf, hashOf, listsOf, suppressionsOf } from './dial-lists.ts';
-import { checkLimit, readCursor, writeCursor, insertRows } from './query.ts';
+import { checkLimit, equals, insertRows, pageOf, pastCursor, present } from './query.ts';
 import { attempts, dialDecisions, dialHeads, dialSubjects } from './dialling-schema.ts';
 import { spend, spendingOf } from './dial-days.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { type Session, inStoreErrors } from './tenancy.ts';
 
 /** Entries of the log read at a time. */
 const LOG_PAGE = 1000;
@@ -30,9 +31,9 @@ const LOG_PAGE = 1000;
 /** Long enough to be unique. */
 const SUBJECT_BYTES = 16;
 
-/** A literal, so that the planner can use the partial index of unfinished attempts. */
 /** Time since the end of the gate's approval after which no process will place the call. */
 const OVERDUE_MS = 5_000;
+/** A literal, so that the planner can use the partial index of unfinished attempts. */
 const NOT_OVER = sql`${attempts.state} <> 'ended'`;
 
 /** A quarter of an hour in milliseconds. */
@@ -41,15 +42,7 @@ const QUARTER = sql.raw('900000');
 type Head = Pick<DecisionEntry, 'sequence' | 'hash'>;
 type Asked = Parameters<AttemptRepository['decide']>[1];
 
-export class PostgresAttempts implements AttemptRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresAttempts extends Repository implements AttemptRepository {
   async decide<Result>(
     tenantId: string,
     about: Asked,
@@ -60,10 +53,10 @@ export class PostgresAttempts implements AttemptRepository {
       spending: DaySpending,
     ) => Decided<Result>,
   ): Promise<Result> {
-    const index = await inStoreErrors(this.#keys.index(tenantId));
+    const index = await this.index(tenantId);
     const hashes = new Map(about.numbers.map((number) => [number, hashOf(index, number)]));
     const asker = { failed: false };
-    const written = this.#tenancy.atOnce(tenantId, async (tx) => {
+    const written = this.tenancy.atOnce(tenantId, async (tx) => {
       const head = await lockHead(tx, tenantId);
       const known = await this.#known(tx, tenantId, about, hashes);
       const lists = await listsOf(tx, tenantId);
@@ -93,7 +86,7 @@ export class PostgresAttempts implements AttemptRepository {
     const all = [...hashes.values()];
     if (all.length === 0) return new Map();
     const suppressed = await suppressionsOf(tx, tenantId, all);
-    const consented = await consentsOf(tx, this.#keys, tenantId, all);
+    const consented = await consentsOf(tx, this.keys, tenantId, all);
     const subjects = await subjectsOf(tx, tenantId, all);
     const { rows } = await tx.execute<{
       number_hash: string;
@@ -136,7 +129,7 @@ export class PostgresAttempts implements AttemptRepository {
       dialDecisions,
       entries.map((entry) => ({ ...entry, body: JSON.stringify(entry.body) })),
     );
-    const keys = await this.#keys.make(
+    const keys = await this.keys.make(
       tx,
       tenantId,
       made.map(({ id }) => id),
@@ -174,26 +167,24 @@ export class PostgresAttempts implements AttemptRepository {
     news: AttemptNews,
     lease?: AttemptLease,
   ): Promise<boolean> {
-    const moved = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(attempts)
-          .set({
-            ...inWholeMs(news),
-            ...(news.cause === undefined ? {} : { cause: String(storable(news.cause)) }),
-            ...leased({ state: to }, lease),
-            state: to,
-          })
-          .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, id), inArray(attempts.state, [...from])))
-          .returning({ id: attempts.id }),
-      ),
+    const moved = await this.ask(tenantId, (session) =>
+      session
+        .update(attempts)
+        .set({
+          ...inWholeMs(news),
+          ...(news.cause === undefined ? {} : { cause: String(storable(news.cause)) }),
+          ...leased({ state: to }, lease),
+          state: to,
+        })
+        .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, id), inArray(attempts.state, [...from])))
+        .returning({ id: attempts.id }),
     );
     return moved.length > 0;
   }
 
   async renew(owner: string, untilMs: number): Promise<void> {
     await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .update(attempts)
         .set({ leaseUntilMs: Math.round(untilMs) })
         .where(and(NOT_OVER, eq(attempts.leaseOwner, owner))),
@@ -205,63 +196,55 @@ export class PostgresAttempts implements AttemptRepository {
     // If its decision was stored but the answer was lost, the owner does not know of the attempt.
     const isOverdue = and(eq(attempts.state, 'queued'), lt(attempts.placeByMs, Math.round(nowMs) - OVERDUE_MS));
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
         .from(attempts)
         .where(and(NOT_OVER, or(isFree, isOverdue)))
         .orderBy(asc(attempts.createdAtMs), asc(attempts.id))
         .limit(limit),
     );
-    return rows.map(({ row, wrapped }) => attemptOf(this.#keys, row, wrapped));
+    return rows.map(({ row, wrapped }) => attemptOf(this.keys, row, wrapped));
   }
 
   async page(tenantId: string, query: Parameters<AttemptRepository['page']>[1]): ReturnType<AttemptRepository['page']> {
     const { limit, campaignId, contactId, disposition, cause, number, fromMs, toMs } = query;
     checkLimit(limit);
-    const before = readCursor(query.before);
-    const hash = number === undefined ? undefined : (await inStoreErrors(this.#keys.index(tenantId))).number(number);
+    const past = pastCursor(query.before, [attempts.createdAtMs, attempts.id]);
+    const hash = number === undefined ? undefined : (await this.index(tenantId)).number(number);
     if (number !== undefined && hash === undefined) return { attempts: [], next: undefined };
     const where = and(
       eq(attempts.tenantId, tenantId),
-      campaignId === undefined ? undefined : eq(attempts.campaignId, campaignId),
-      contactId === undefined ? undefined : eq(attempts.contactId, contactId),
-      disposition === undefined ? undefined : eq(attempts.disposition, disposition),
-      cause === undefined ? undefined : eq(attempts.cause, cause),
-      hash === undefined ? undefined : eq(attempts.numberHash, hash),
+      equals(attempts, { campaignId, contactId, disposition, cause, numberHash: hash }),
       fromMs === undefined ? undefined : gte(attempts.createdAtMs, fromMs),
       toMs === undefined ? undefined : lt(attempts.createdAtMs, toMs),
-      before === undefined ? undefined : sql`(${attempts.createdAtMs}, ${attempts.id}) < (${before[0]}, ${before[1]})`,
+      past,
     );
-    const found = await this.#read(tenantId, where, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { attempts: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+    const { page, next } = pageOf(await this.#read(tenantId, where, limit + 1), limit, (row) => [row.createdAtMs, row.id]);
+    return { attempts: page, next };
   }
 
   async tally(tenantId: string, { campaignId }: { campaignId: string }): Promise<readonly AttemptTally[]> {
     const quarterMs = sql<number>`(COALESCE(${attempts.placedAtMs}, ${attempts.createdAtMs}) / ${QUARTER} * ${QUARTER})`;
     const refusal = sql<string | null>`(CASE WHEN ${attempts.disposition} = 'refused' THEN ${attempts.cause} END)`;
     const { botName, from, disposition, answeredAtMs, endedAtMs } = attempts;
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({
-            quarterMs: quarterMs.mapWith(Number),
-            botName,
-            from,
-            disposition,
-            refusal,
-            attempts: sql<number>`count(*)::int`,
-            answered: sql<number>`count(${answeredAtMs})::int`,
-            talkSeconds: sql`COALESCE(sum((${endedAtMs} - ${answeredAtMs}) / 1000), 0)`.mapWith(Number),
-          })
-          .from(attempts)
-          .where(and(eq(attempts.tenantId, tenantId), eq(attempts.campaignId, campaignId)))
-          .groupBy(sql`1, 2, 3, 4, 5`)
-          .orderBy(sql`1, 2, 3, 4, 5`),
-      ),
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select({
+          quarterMs: quarterMs.mapWith(Number),
+          botName,
+          from,
+          disposition,
+          refusal,
+          attempts: sql<number>`count(*)::int`,
+          answered: sql<number>`count(${answeredAtMs})::int`,
+          talkSeconds: sql`COALESCE(sum((${endedAtMs} - ${answeredAtMs}) / 1000), 0)`.mapWith(Number),
+        })
+        .from(attempts)
+        .where(and(eq(attempts.tenantId, tenantId), eq(attempts.campaignId, campaignId)))
+        .groupBy(sql`1, 2, 3, 4, 5`)
+        .orderBy(sql`1, 2, 3, 4, 5`),
     );
-    return rows.map((row) => ({ ...row, disposition: row.disposition ?? undefined, refusal: row.refusal ?? undefined }));
+    return rows.map(present);
   }
 
   async placed(
@@ -269,16 +252,14 @@ export class PostgresAttempts implements AttemptRepository {
     { campaignIds, fromMs, toMs, everyMs }: Parameters<AttemptRepository['placed']>[1],
   ): Promise<readonly PlacedCalls[]> {
     if (campaignIds.length === 0) return [];
-    const { rows } = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session.execute<{ campaign_id: string; at_ms: string; placed: number; answered: number }>(sql`
+    const { rows } = await this.ask(tenantId, (session) =>
+      session.execute<{ campaign_id: string; at_ms: string; placed: number; answered: number }>(sql`
           SELECT campaign_id, ${fromMs}::bigint + (placed_at_ms - ${fromMs}::bigint) / ${everyMs}::bigint * ${everyMs}::bigint AS at_ms,
             count(*)::int AS placed, count(answered_at_ms)::int AS answered
           FROM ${attempts}
           WHERE tenant_id = ${tenantId} AND campaign_id = ANY(${sql.param([...campaignIds])}::text[])
             AND placed_at_ms >= ${fromMs} AND placed_at_ms < ${toMs}
           GROUP BY 1, 2 ORDER BY 1, 2`),
-      ),
     );
     return rows.map(({ campaign_id: campaignId, at_ms: atMs, ...counts }) => ({ campaignId, atMs: Number(atMs), ...counts }));
   }
@@ -286,39 +267,35 @@ export class PostgresAttempts implements AttemptRepository {
   async live(): ReturnType<AttemptRepository['live']> {
     const { tenantId, campaignId, from, carrier } = attempts;
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId, campaignId, from, carrier, count: sql<number>`count(*)::int` })
         .from(attempts)
         .where(NOT_OVER)
         .groupBy(tenantId, campaignId, from, carrier),
     );
-    return rows.map((row) => ({ ...row, campaignId: row.campaignId ?? undefined }));
+    return rows.map(present);
   }
 
   async decisionHead(tenantId: string): Promise<Head | undefined> {
     const { sequence, hash } = dialHeads;
-    const [head] = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session.select({ sequence, hash }).from(dialHeads).where(eq(dialHeads.tenantId, tenantId)),
-      ),
+    const [head] = await this.ask(tenantId, (session) =>
+      session.select({ sequence, hash }).from(dialHeads).where(eq(dialHeads.tenantId, tenantId)),
     );
     return head === undefined || head.sequence === 0 ? undefined : head;
   }
 
   decisionHeads(): ReturnType<AttemptRepository['decisionHeads']> {
     return inStoreErrors(
-      this.#tenancy.owner.select().from(dialHeads).where(gt(dialHeads.sequence, 0)).orderBy(dialHeads.tenantId),
+      this.tenancy.owner.select().from(dialHeads).where(gt(dialHeads.sequence, 0)).orderBy(dialHeads.tenantId),
     );
   }
 
   async decision(tenantId: string, sequence: number): Promise<DecisionEntry | undefined> {
-    const [entry] = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select()
-          .from(dialDecisions)
-          .where(and(eq(dialDecisions.tenantId, tenantId), eq(dialDecisions.sequence, sequence))),
-      ),
+    const [entry] = await this.ask(tenantId, (session) =>
+      session
+        .select()
+        .from(dialDecisions)
+        .where(and(eq(dialDecisions.tenantId, tenantId), eq(dialDecisions.sequence, sequence))),
     );
     return entry === undefined ? undefined : { ...entry, body: JSON.parse(entry.body) };
   }
@@ -327,15 +304,13 @@ export class PostgresAttempts implements AttemptRepository {
     let last: number | undefined;
     for (;;) {
       const after = last === undefined ? undefined : gt(dialDecisions.sequence, last);
-      const entries = await inStoreErrors(
-        this.#tenancy.ask(tenantId, (session) =>
-          session
-            .select()
-            .from(dialDecisions)
-            .where(and(eq(dialDecisions.tenantId, tenantId), after))
-            .orderBy(asc(dialDecisions.sequence))
-            .limit(LOG_PAGE),
-        ),
+      const entries = await this.ask(tenantId, (session) =>
+        session
+          .select()
+          .from(dialDecisions)
+          .where(and(eq(dialDecisions.tenantId, tenantId), after))
+          .orderBy(asc(dialDecisions.sequence))
+          .limit(LOG_PAGE),
       );
       for (const entry of entries) yield { ...entry, body: JSON.parse(entry.body) };
       last = entries.at(-1)?.sequence;
@@ -344,17 +319,15 @@ export class PostgresAttempts implements AttemptRepository {
   }
 
   async #read(tenantId: string, where: SQL | undefined, limit: number): Promise<Attempt[]> {
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
-          .from(attempts)
-          .where(where)
-          .orderBy(desc(attempts.createdAtMs), desc(attempts.id))
-          .limit(limit),
-      ),
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
+        .from(attempts)
+        .where(where)
+        .orderBy(desc(attempts.createdAtMs), desc(attempts.id))
+        .limit(limit),
     );
-    return rows.map(({ row, wrapped }) => attemptOf(this.#keys, row, wrapped));
+    return rows.map(({ row, wrapped }) => attemptOf(this.keys, row, wrapped));
   }
 }
 

@@ -2,32 +2,32 @@ import { z } from 'zod';
 import { StoreRecordError } from '../errors.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
 import type { CallKey } from './keys.ts';
-import { callRecord, callTurn, outboundCall, storable } from '../record.ts';
+import { callRecord, callTurn, storable } from '../record.ts';
 
 /** The part of a call's row sealed under its key. */
-const personalCall = z.object({
-  from: z.string(),
-  to: z.string(),
-  digits: z.string(),
-  variables: z.record(z.string(), z.string()).optional(),
-  notes: z.array(z.string()).optional(),
-  metadata: z.record(z.string(), z.string()).optional(),
-  outbound: outboundCall.optional(),
-  mode: callRecord.shape.mode,
-  optOut: callRecord.shape.optOut,
-  callBackAtMs: callRecord.shape.callBackAtMs,
-  transfers: callRecord.shape.transfers,
-  voicemails: callRecord.shape.voicemails,
+const personalCall = callRecord.pick({
+  from: true,
+  to: true,
+  digits: true,
+  variables: true,
+  notes: true,
+  metadata: true,
+  outbound: true,
+  mode: true,
+  optOut: true,
+  callBackAtMs: true,
+  transfers: true,
+  voicemails: true,
 });
 
 /** Recogniser and synthesizer have no column, and are stored beside the words. */
-const personalTurn = z.object({
-  callerText: z.string(),
-  botText: z.string(),
-  botHeardText: z.string(),
-  recogniser: z.string().optional(),
-  synthesizer: z.string().optional(),
-  steps: callTurn.shape.steps,
+const personalTurn = callTurn.pick({
+  callerText: true,
+  botText: true,
+  botHeardText: true,
+  recogniser: true,
+  synthesizer: true,
+  steps: true,
 });
 
 const NOBODY: z.infer<typeof personalCall> = { from: '', to: '', digits: '' };
@@ -42,51 +42,52 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
   return result.data;
 }
 
+/** Columns of facts that a newer revision may lack. */
+const NO_FACTS = {
+  answeredAtMs: null,
+  endedAtMs: null,
+  endReason: null,
+  recordingPath: null,
+  recordingSidecarPath: null,
+  recordingStartedAtMs: null,
+  recordingWanted: null,
+  botVersion: null,
+};
+
 /** A record as columns: personal data sealed, the rest plain. Fields missing in a newer revision become null. */
 export function callColumns(record: CallRecord, key: CallKey) {
-  const { legs, attachments, turns, timeline, id, ...facts } = record;
-  const { from, to, digits, variables, notes, metadata, outbound, mode, optOut, callBackAtMs, transfers, voicemails, ...plain } =
-    facts;
+  const { legs, attachments, turns, timeline, ...facts } = record;
+  const { plain, personal } = split(personalCall, facts);
   return {
     call: {
+      ...NO_FACTS,
       ...plain,
-      id,
-      answeredAtMs: plain.answeredAtMs ?? null,
-      endedAtMs: plain.endedAtMs ?? null,
-      endReason: plain.endReason ?? null,
-      recordingPath: plain.recordingPath ?? null,
-      recordingSidecarPath: plain.recordingSidecarPath ?? null,
-      recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
-      recordingWanted: plain.recordingWanted ?? null,
-      botVersion: plain.botVersion ?? null,
       path: pathOf(turns),
       turnCount: turns.length,
-      durationMs: plain.endedAtMs === undefined ? null : Math.max(0, plain.endedAtMs - plain.startedAtMs),
+      durationMs: record.endedAtMs === undefined ? null : Math.max(0, record.endedAtMs - record.startedAtMs),
       ...replyTimes(turns),
-      campaignId: outbound?.campaignId ?? null,
-      answeredBy: outbound?.answeredBy ?? null,
-      personal: key.seal('call', {
-        from,
-        to,
-        digits,
-        variables,
-        notes,
-        metadata,
-        outbound,
-        mode,
-        optOut,
-        callBackAtMs,
-        transfers,
-        voicemails,
-      }),
+      campaignId: record.outbound?.campaignId ?? null,
+      answeredBy: record.outbound?.answeredBy ?? null,
+      personal: key.seal('call', personal),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
-    turns: turns.map(({ callerText, botText, botHeardText, recogniser, synthesizer, steps, ...turn }) => ({
-      ...turn,
-      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText, recogniser, synthesizer, steps }),
-    })),
+    turns: turns.map((turn) => {
+      const { plain: row, personal: said } = split(personalTurn, turn);
+      return { ...row, personal: key.seal(`turn/${turn.index}`, said) };
+    }),
     legs,
     attachments,
+  };
+}
+
+/** Parts a record's sealed fields from those with columns of their own; undefined ones are left out. */
+function split<Shape extends z.ZodRawShape, Fields extends object>(sealed: z.ZodObject<Shape>, fields: Fields) {
+  const isSealed = ([name]: [string, unknown]): boolean => name in sealed.shape;
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return {
+    personal: Object.fromEntries(entries.filter(isSealed)),
+    // The rest, by the same names.
+    plain: Object.fromEntries(entries.filter((entry) => !isSealed(entry))) as Omit<Fields, keyof Shape>,
   };
 }
 
@@ -123,9 +124,4 @@ export function openTurn(index: number, sealed: Uint8Array | null, key: CallKey 
 
 export function openTimeline(sealed: Uint8Array | undefined, key: CallKey | undefined): unknown {
   return sealed === undefined || key === undefined ? [] : key.open('timeline', sealed);
-}
-
-/** SQL has null where our records have nothing. */
-export function withoutNulls(row: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
 }

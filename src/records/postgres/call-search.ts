@@ -1,6 +1,6 @@
 import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
 import { openCall } from './call-rows.ts';
-import { checkLimit, readCursor, writeCursor } from './query.ts';
+import { checkLimit, equals, pageOf, pastCursor, present } from './query.ts';
 import type { CallPage, CallQuery, CallSummary } from '../port.ts';
 import { type CallKeys, wrappedTextKey } from './keys.ts';
 import { calls } from './schema.ts';
@@ -24,9 +24,8 @@ export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: st
     ids?.length === 0
       ? []
       : await inStoreErrors(tenancy.ask(tenantId, (session) => summaries(session, keys, tenantId, chosen, limit + 1)));
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return { calls: page, next: last === undefined ? undefined : writeCursor([last.startedAtMs, last.id]) };
+  const { page, next } = pageOf(rows, limit, (row) => [row.startedAtMs, row.id]);
+  return { calls: page, next };
 }
 
 /** How many calls a search finds, `atMost` if there are more. */
@@ -57,27 +56,20 @@ interface Conditions {
 
 /** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
-  const after = readCursor(query.before);
+  const { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
   const words = query.text === undefined ? undefined : index.words(query.text);
   if ((query.number !== undefined && number === undefined) || words?.length === 0) return undefined;
   const where = and(
     eq(calls.tenantId, tenantId),
-    after === undefined ? undefined : sql`(${calls.startedAtMs}, ${calls.id}) < (${after[0]}, ${after[1] ?? ''})`,
+    pastCursor(query.before, [calls.startedAtMs, calls.id]),
     number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
-    query.botName === undefined ? undefined : eq(calls.botName, query.botName),
-    query.carrier === undefined ? undefined : eq(calls.carrier, query.carrier),
-    query.direction === undefined ? undefined : eq(calls.direction, query.direction),
-    query.disposition === undefined ? undefined : eq(calls.disposition, query.disposition),
-    query.endReason === undefined ? undefined : eq(calls.endReason, query.endReason),
-    query.campaignId === undefined ? undefined : eq(calls.campaignId, query.campaignId),
-    query.answeredBy === undefined ? undefined : eq(calls.answeredBy, query.answeredBy),
+    equals(calls, { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, legalHold: held }),
     query.minDurationMs === undefined ? undefined : gte(calls.durationMs, query.minDurationMs),
     query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
     query.minReplyMs === undefined ? undefined : gte(calls.worstReplyMs, query.minReplyMs),
     query.maxReplyMs === undefined ? undefined : lte(calls.worstReplyMs, query.maxReplyMs),
-    query.held === undefined ? undefined : eq(calls.legalHold, true),
     query.fromMs === undefined ? undefined : gte(calls.startedAtMs, query.fromMs),
     query.toMs === undefined ? undefined : lt(calls.startedAtMs, query.toMs),
   );
@@ -127,34 +119,22 @@ async function summaries(
     .where(where)
     .orderBy(desc(calls.startedAtMs), desc(calls.id))
     .limit(limit);
-  return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, recordingFormat, ...found }) => {
-    const { audioErasedAtMs, textErasedAtMs, recordingPath, ...row } = found;
-    const key = wrapped === null ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
-    const { from, to, variables = {}, notes = [] } = openCall(personal, key);
-    return {
-      ...row,
-      from,
-      to,
-      variables,
-      notes,
-      endedAtMs: row.endedAtMs ?? undefined,
-      endReason: row.endReason ?? undefined,
-      durationMs: row.durationMs ?? undefined,
-      worstReplyMs: row.worstReplyMs ?? undefined,
-      medianReplyMs: row.medianReplyMs ?? undefined,
-      campaignId: row.campaignId ?? undefined,
-      answeredBy: row.answeredBy ?? undefined,
-      recorded: audioErasedAtMs === null && (recordingObject ?? recordingPath) !== null,
-      disposition: row.disposition ?? undefined,
-      keeping: {
-        analysisState,
-        legalHold,
-        recordingObject: recordingObject ?? undefined,
-        recordingFormat: recordingFormat ?? 'wav',
-        audioErasedAtMs: audioErasedAtMs ?? undefined,
-        textErasedAtMs: textErasedAtMs ?? undefined,
-      },
-    };
+  return rows.map((row) => {
+    const { personal, wrapped, recordingPath, ...found } = present(row);
+    const key = wrapped === undefined ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
+    const { from, to, variables = {}, notes = [] } = openCall(personal ?? null, key);
+    const {
+      analysisState,
+      legalHold,
+      recordingObject,
+      recordingFormat = 'wav' as const,
+      audioErasedAtMs,
+      textErasedAtMs,
+      ...facts
+    } = found;
+    const keeping = { analysisState, legalHold, recordingObject, recordingFormat, audioErasedAtMs, textErasedAtMs };
+    const recorded = audioErasedAtMs === undefined && (recordingObject ?? recordingPath) !== undefined;
+    return { ...facts, from, to, variables, notes, recorded, keeping };
   });
 }
 

@@ -1,62 +1,53 @@
 import { sql, and, asc, eq, lt, lte, type SQL } from 'drizzle-orm';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { type Session, inStoreErrors } from './tenancy.ts';
 import { inFormat } from '../../audio/recording-format.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
-import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
+import { callColumns, checkedRecord, openCall, openTimeline, openTurn } from './call-rows.ts';
 import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
-import { type CallKeys, erasedAmong, wasErased } from './keys.ts';
+import { erasedAmong, wasErased } from './keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
-import { insertRows } from './query.ts';
+import { insertRows, present, withoutNulls } from './query.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
 
-export class PostgresCalls implements CallRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresCalls extends Repository implements CallRepository {
   async upsert(given: NewCallRecord): Promise<void> {
     const record = checkedRecord(given);
     const { tenantId, id: callId } = record;
-    const index = await inStoreErrors(this.#keys.index(tenantId));
-    await inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
-        if (await wasErased(tx, tenantId, callId, 'text')) {
-          await this.#keys.destroy(tx, tenantId, callId, 'text');
-          return;
-        }
-        const columns = callColumns(record, key);
-        const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
-        const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...changes } = values;
-        const written = await tx
-          .insert(calls)
-          .values(values)
-          .onConflictDoUpdate({
-            target: [calls.tenantId, calls.id],
-            set: {
-              ...changes,
-              // A repeated record lacks later changes.
-              recordingWanted: sql`CASE WHEN ${calls.recordingFormat} IS NULL AND ${calls.audioErasedAtMs} IS NULL THEN ${recordingWanted}::text ELSE ${calls.recordingWanted} END`,
-              analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
-            },
-            setWhere: lte(calls.revision, record.revision),
-          })
-          // A newly inserted row has xmax 0 (PostgreSQL manual, "System Columns").
-          .returning({ inserted: sql<boolean>`xmax = 0` });
-        const [outcome] = written;
-        if (outcome === undefined) return;
-        for (const table of outcome.inserted ? [] : [legs, attachments, turns, events]) {
-          await tx.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
-        }
-        await insertParts(tx, tenantId, [[callId, columns]]);
-      }),
-    );
+    const index = await this.index(tenantId);
+    await this.atOnce(tenantId, async (tx) => {
+      const key = await this.keys.obtain(tx, tenantId, callId, 'text');
+      if (await wasErased(tx, tenantId, callId, 'text')) {
+        await this.keys.destroy(tx, tenantId, callId, 'text');
+        return;
+      }
+      const columns = callColumns(record, key);
+      const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
+      const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...changes } = values;
+      const written = await tx
+        .insert(calls)
+        .values(values)
+        .onConflictDoUpdate({
+          target: [calls.tenantId, calls.id],
+          set: {
+            ...changes,
+            // A repeated record lacks later changes.
+            recordingWanted: sql`CASE WHEN ${calls.recordingFormat} IS NULL AND ${calls.audioErasedAtMs} IS NULL THEN ${recordingWanted}::text ELSE ${calls.recordingWanted} END`,
+            analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
+          },
+          setWhere: lte(calls.revision, record.revision),
+        })
+        // A newly inserted row has xmax 0 (PostgreSQL manual, "System Columns").
+        .returning({ inserted: sql<boolean>`xmax = 0` });
+      const [outcome] = written;
+      if (outcome === undefined) return;
+      for (const table of outcome.inserted ? [] : [legs, attachments, turns, events]) {
+        await tx.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
+      }
+      await insertParts(tx, tenantId, [[callId, columns]]);
+    });
   }
 
   async upsertMany(given: readonly NewCallRecord[]): Promise<void> {
@@ -72,90 +63,77 @@ export class PostgresCalls implements CallRepository {
 
   /** Inserts records of new calls. @returns those it has written */
   async #insertNew(tenantId: string, given: readonly CallRecord[]): Promise<ReadonlySet<CallRecord>> {
-    const index = await inStoreErrors(this.#keys.index(tenantId));
+    const index = await this.index(tenantId);
     const firsts = new Map<string, CallRecord>();
     for (const record of given) if (!firsts.has(record.id)) firsts.set(record.id, record);
     // In one order, to avoid deadlocks between writers of the same calls.
     const ids = [...firsts.keys()].sort();
-    return inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        const keys = await this.#keys.make(tx, tenantId, ids, 'text');
-        const erased = await erasedAmong(tx, tenantId, [...keys.keys()], 'text');
-        for (const callId of erased) await this.#keys.destroy(tx, tenantId, callId, 'text');
-        const fresh = ids.flatMap((callId) => {
-          const [record, key] = [firsts.get(callId), keys.get(callId)];
-          if (record === undefined || key === undefined || erased.has(callId)) return [];
-          return [{ record, columns: callColumns(record, key) }];
-        });
-        if (fresh.length === 0) return new Set<CallRecord>();
-        const rows = fresh.map(({ record, columns }) => ({
-          ...columns.call,
-          ...foundBy(record, index),
-          analysisState: firstState(record),
-        }));
-        await insertRows(tx, calls, rows);
-        await insertParts(
-          tx,
-          tenantId,
-          fresh.map(({ record, columns }) => [record.id, columns] as const),
-        );
-        return new Set(fresh.map(({ record }) => record));
-      }),
-    );
+    return this.atOnce(tenantId, async (tx) => {
+      const keys = await this.keys.make(tx, tenantId, ids, 'text');
+      const erased = await erasedAmong(tx, tenantId, [...keys.keys()], 'text');
+      for (const callId of erased) await this.keys.destroy(tx, tenantId, callId, 'text');
+      const fresh = ids.flatMap((callId) => {
+        const [record, key] = [firsts.get(callId), keys.get(callId)];
+        if (record === undefined || key === undefined || erased.has(callId)) return [];
+        return [{ record, columns: callColumns(record, key) }];
+      });
+      if (fresh.length === 0) return new Set<CallRecord>();
+      const rows = fresh.map(({ record, columns }) => ({
+        ...columns.call,
+        ...foundBy(record, index),
+        analysisState: firstState(record),
+      }));
+      await insertRows(tx, calls, rows);
+      await insertParts(
+        tx,
+        tenantId,
+        fresh.map(({ record, columns }) => [record.id, columns] as const),
+      );
+      return new Set(fresh.map(({ record }) => record));
+    });
   }
 
   async get(tenantId: string, callId: string): Promise<StoredCall | undefined> {
-    return inStoreErrors(
-      // One snapshot, so that a record is read consistently.
-      this.#tenancy.atOnce(
-        tenantId,
-        async (tx) => {
-          const [call] = await tx
-            .select()
-            .from(calls)
-            .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
-          if (call === undefined) return undefined;
-          const key = await this.#keys.find(tx, tenantId, callId, 'text');
-          const of = (table: typeof legs | typeof attachments | typeof turns | typeof events) =>
-            and(eq(table.tenantId, tenantId), eq(table.callId, callId));
-          const legRows = await tx.select().from(legs).where(of(legs)).orderBy(asc(legs.index));
-          const attachmentRows = await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index));
-          const turnRows = await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index));
-          const [eventRow] = await tx.select().from(events).where(of(events));
-          const { recordingPath, recordingFormat } = call;
-          const record = callRecord.parse({
-            ...withoutNulls(call),
-            ...(recordingPath === null ? {} : { recordingPath: inFormat(recordingPath, recordingFormat ?? 'wav') }),
-            ...openCall(call.personal, key),
-            legs: legRows.map(withoutNulls),
-            attachments: attachmentRows.map(withoutNulls),
-            turns: turnRows.map((row) => ({ ...withoutNulls(row), ...openTurn(row.index, row.personal, key) })),
-            timeline: openTimeline(eventRow?.timeline, key),
-          });
-          return {
-            ...record,
-            disposition: call.disposition ?? undefined,
-            keeping: {
-              analysisState: call.analysisState,
-              legalHold: call.legalHold,
-              recordingObject: call.recordingObject ?? undefined,
-              recordingFormat: call.recordingFormat ?? 'wav',
-              audioErasedAtMs: call.audioErasedAtMs ?? undefined,
-              textErasedAtMs: call.textErasedAtMs ?? undefined,
-            },
-          };
-        },
-        { isolationLevel: 'repeatable read', accessMode: 'read only' },
-      ),
+    // One snapshot, so that a record is read consistently.
+    return this.atOnce(
+      tenantId,
+      async (tx) => {
+        const [call] = await tx
+          .select()
+          .from(calls)
+          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
+        if (call === undefined) return undefined;
+        const key = await this.keys.find(tx, tenantId, callId, 'text');
+        const of = (table: typeof legs | typeof attachments | typeof turns | typeof events) =>
+          and(eq(table.tenantId, tenantId), eq(table.callId, callId));
+        const legRows = await tx.select().from(legs).where(of(legs)).orderBy(asc(legs.index));
+        const attachmentRows = await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index));
+        const turnRows = await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index));
+        const [eventRow] = await tx.select().from(events).where(of(events));
+        const { analysisState, legalHold, recordingObject, recordingFormat = 'wav' as const, ...row } = present(call);
+        const { recordingPath, audioErasedAtMs, textErasedAtMs, disposition } = row;
+        const record = callRecord.parse({
+          ...withoutNulls(call),
+          ...(recordingPath === undefined ? {} : { recordingPath: inFormat(recordingPath, recordingFormat) }),
+          ...openCall(call.personal, key),
+          legs: legRows.map(withoutNulls),
+          attachments: attachmentRows.map(withoutNulls),
+          turns: turnRows.map((turn) => ({ ...withoutNulls(turn), ...openTurn(turn.index, turn.personal, key) })),
+          timeline: openTimeline(eventRow?.timeline, key),
+        });
+        const keeping = { analysisState, legalHold, recordingObject, recordingFormat, audioErasedAtMs, textErasedAtMs };
+        return { ...record, disposition, keeping };
+      },
+      { isolationLevel: 'repeatable read', accessMode: 'read only' },
     );
   }
 
   search(tenantId: string, query: CallQuery): Promise<CallPage> {
-    return pageOfCalls(this.#tenancy, this.#keys, tenantId, query);
+    return pageOfCalls(this.tenancy, this.keys, tenantId, query);
   }
 
   count(tenantId: string, query: Omit<CallQuery, 'limit' | 'before'>, atMost: number): Promise<number> {
-    return countCalls(this.#tenancy, this.#keys, tenantId, query, atMost);
+    return countCalls(this.tenancy, this.keys, tenantId, query, atMost);
   }
 
   setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean> {
@@ -173,7 +151,7 @@ export class PostgresCalls implements CallRepository {
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {
     return inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId: calls.tenantId, callId: calls.id })
         .from(calls)
         .where(and(sql`${calls.analysisState} = 'pending'`, lt(calls.endedAtMs, endedBeforeMs)))
@@ -183,14 +161,12 @@ export class PostgresCalls implements CallRepository {
   }
 
   async #change(tenantId: string, callId: string, change: Partial<typeof calls.$inferInsert>, where?: SQL): Promise<boolean> {
-    const changed = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(calls)
-          .set(change)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), where))
-          .returning({ id: calls.id }),
-      ),
+    const changed = await this.ask(tenantId, (session) =>
+      session
+        .update(calls)
+        .set(change)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), where))
+        .returning({ id: calls.id }),
     );
     return changed.length > 0;
   }
@@ -219,26 +195,12 @@ async function insertParts(
   tenantId: string,
   of: readonly (readonly [callId: string, columns: ReturnType<typeof callColumns>])[],
 ): Promise<void> {
-  const rowsOf = <Row>(rows: (columns: ReturnType<typeof callColumns>) => readonly Row[]) =>
-    of.flatMap(([callId, columns]) => rows(columns).map((row) => ({ ...row, tenantId, callId })));
-  await insertRows(
-    session,
-    legs,
-    rowsOf((columns) => columns.legs),
-  );
-  await insertRows(
-    session,
-    attachments,
-    rowsOf((columns) => columns.attachments),
-  );
-  await insertRows(
-    session,
-    turns,
-    rowsOf((columns) => columns.turns),
-  );
-  await insertRows(
-    session,
-    events,
-    rowsOf((columns) => [columns.events]),
-  );
+  const legRows = of.flatMap(([callId, parts]) => parts.legs.map((row) => ({ ...row, tenantId, callId })));
+  const attachmentRows = of.flatMap(([callId, parts]) => parts.attachments.map((row) => ({ ...row, tenantId, callId })));
+  const turnRows = of.flatMap(([callId, parts]) => parts.turns.map((row) => ({ ...row, tenantId, callId })));
+  const eventRows = of.map(([callId, parts]) => ({ ...parts.events, tenantId, callId }));
+  await insertRows(session, legs, legRows);
+  await insertRows(session, attachments, attachmentRows);
+  await insertRows(session, turns, turnRows);
+  await insertRows(session, events, eventRows);
 }

@@ -12,28 +12,20 @@ import type {
 } from '../campaigns.ts';
 import { type Disposition, WITH_A_PERSON } from '../dialling.ts';
 import { storable } from '../record.ts';
-import type { CallKeys } from './keys.ts';
 import { campaigns, contacts, paces, attempts } from './dialling-schema.ts';
 import { blankContacts, isCampaign, ofCampaign, WAITS } from './contact-rows.ts';
-import { checkLimit, readCursor, writeCursor } from './query.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { checkLimit, equals, pageOf, pastCursor, present } from './query.ts';
+import { Repository } from './repository.ts';
+import { inStoreErrors } from './tenancy.ts';
 
 /** Contacts blanked at once: a million in one statement would lock the campaign for a minute. */
 const ERASED_AT_ONCE = 20_000;
-export class PostgresCampaigns implements CampaignRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresCampaigns extends Repository implements CampaignRepository {
   async create(campaign: Parameters<CampaignRepository['create']>[0]): Promise<StoredCampaign> {
     const { tenantId, id, name, settings, createdBy } = campaign;
     const atMs = Math.round(campaign.createdAtMs);
     const kept = { name: String(storable(name)), settings: storable(settings), createdAtMs: atMs, changedAtMs: atMs };
-    const [made] = await this.#ask(tenantId, (session) =>
+    const [made] = await this.ask(tenantId, (session) =>
       session
         .insert(campaigns)
         .values({ tenantId, id, state: 'draft', createdBy, ...kept })
@@ -46,7 +38,7 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 
   async get(tenantId: string, id: string): Promise<StoredCampaign | undefined> {
-    const [row] = await this.#ask(tenantId, (session) =>
+    const [row] = await this.ask(tenantId, (session) =>
       session
         .select()
         .from(campaigns)
@@ -58,13 +50,9 @@ export class PostgresCampaigns implements CampaignRepository {
   async page(tenantId: string, query: Parameters<CampaignRepository['page']>[1]): ReturnType<CampaignRepository['page']> {
     const { limit, before, state } = query;
     checkLimit(limit);
-    const after = readCursor(before);
-    const where = and(
-      eq(campaigns.tenantId, tenantId),
-      state === undefined ? undefined : eq(campaigns.state, state),
-      after === undefined ? undefined : sql`(${campaigns.createdAtMs}, ${campaigns.id}) < (${after[0]}, ${after[1] ?? ''})`,
-    );
-    const rows = await this.#ask(tenantId, (session) =>
+    const past = pastCursor(before, [campaigns.createdAtMs, campaigns.id]);
+    const where = and(eq(campaigns.tenantId, tenantId), equals(campaigns, { state }), past);
+    const rows = await this.ask(tenantId, (session) =>
       session
         .select()
         .from(campaigns)
@@ -72,13 +60,12 @@ export class PostgresCampaigns implements CampaignRepository {
         .orderBy(desc(campaigns.createdAtMs), desc(campaigns.id))
         .limit(limit + 1),
     );
-    const page = rows.slice(0, limit).map(campaignOf);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return { campaigns: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+    const { page, next } = pageOf(rows, limit, (row) => [row.createdAtMs, row.id]);
+    return { campaigns: page.map(campaignOf), next };
   }
 
   async change(tenantId: string, id: string, { name, settings }: { name: string; settings: unknown }): Promise<boolean> {
-    const changed = await this.#ask(tenantId, (session) =>
+    const changed = await this.ask(tenantId, (session) =>
       session
         .update(campaigns)
         .set({ name: String(storable(name)), settings: storable(settings) })
@@ -96,7 +83,7 @@ export class PostgresCampaigns implements CampaignRepository {
   ): Promise<boolean> {
     const changedAtMs = Math.round(atMs);
     const ended = to === 'finished' || to === 'stopped';
-    const moved = await this.#ask(ref.tenantId, (session) =>
+    const moved = await this.ask(ref.tenantId, (session) =>
       session
         .update(campaigns)
         .set({
@@ -115,29 +102,27 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 
   finish(ref: CampaignRef, atMs: number): Promise<boolean> {
-    return inStoreErrors(
-      this.#tenancy.atOnce(ref.tenantId, async (tx) => {
-        // Locked against concurrent additions of contacts.
-        const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
-        if (campaign?.state !== 'running') return false;
-        const { rows } = await tx.execute(
-          sql`SELECT FROM ${contacts} WHERE ${ofCampaign(ref)} AND (${WAITS} OR state = 'leased') LIMIT 1`,
-        );
-        if (rows.length > 0) return false;
-        const endedAtMs = Math.round(atMs);
-        const changedAtMs = sql`GREATEST(${endedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`;
-        await tx
-          .update(campaigns)
-          .set({ state: 'finished', reason: null, changedBy: 'gateway', changedAtMs, endedAtMs })
-          .where(isCampaign(ref));
-        return true;
-      }),
-    );
+    return this.atOnce(ref.tenantId, async (tx) => {
+      // Locked against concurrent additions of contacts.
+      const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
+      if (campaign?.state !== 'running') return false;
+      const { rows } = await tx.execute(
+        sql`SELECT FROM ${contacts} WHERE ${ofCampaign(ref)} AND (${WAITS} OR state = 'leased') LIMIT 1`,
+      );
+      if (rows.length > 0) return false;
+      const endedAtMs = Math.round(atMs);
+      const changedAtMs = sql`GREATEST(${endedAtMs}::bigint, ${campaigns.changedAtMs} + 1)`;
+      await tx
+        .update(campaigns)
+        .set({ state: 'finished', reason: null, changedBy: 'gateway', changedAtMs, endedAtMs })
+        .where(isCampaign(ref));
+      return true;
+    });
   }
 
   async running(): Promise<readonly StoredCampaign[]> {
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select()
         .from(campaigns)
         .where(eq(campaigns.state, 'running'))
@@ -149,7 +134,7 @@ export class PostgresCampaigns implements CampaignRepository {
   stoppedWithOpenContacts(limit: number): Promise<readonly CampaignRef[]> {
     const open = sql`EXISTS (SELECT FROM ${contacts} c WHERE c.tenant_id = ${campaigns.tenantId} AND c.campaign_id = ${campaigns.id} AND c.${WAITS})`;
     return inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId: campaigns.tenantId, campaignId: campaigns.id })
         .from(campaigns)
         .where(and(eq(campaigns.state, 'stopped'), open))
@@ -163,7 +148,7 @@ export class PostgresCampaigns implements CampaignRepository {
 
   async countsOf(tenantId: string, ids: readonly string[]): Promise<ReadonlyMap<string, CampaignCounts>> {
     const { campaignId, state, disposition } = contacts;
-    const rows = await this.#ask(tenantId, (session) =>
+    const rows = await this.ask(tenantId, (session) =>
       session
         .select({ campaignId, state, disposition, count: sql<number>`count(*)::int` })
         .from(contacts)
@@ -177,7 +162,7 @@ export class PostgresCampaigns implements CampaignRepository {
     const { tenantId, campaignId } = ref;
     const people = (which: SQL): SQL => sql`(count(DISTINCT contact_id) FILTER (WHERE ${which}))::int`;
     const spoken = sql`disposition = ANY(${sql.param([...WITH_A_PERSON])}::text[])`;
-    const [reached, refused, waiting] = await this.#ask(tenantId, async (session) => [
+    const [reached, refused, waiting] = await this.ask(tenantId, async (session) => [
       await session.execute<Pick<CampaignReach, 'called' | 'answered' | 'person'>>(sql`
         SELECT ${people(sql`placed_at_ms IS NOT NULL`)} AS called, ${people(sql`answered_at_ms IS NOT NULL`)} AS answered, ${people(spoken)} AS person
         FROM ${attempts} WHERE tenant_id = ${tenantId} AND campaign_id = ${campaignId}`),
@@ -197,7 +182,7 @@ export class PostgresCampaigns implements CampaignRepository {
     if (endedSinceMs.length === 0) return new Map();
     const sinceMs = endedSinceMs.map((each) => Math.floor(each));
     const counts = sinceMs.map((each) => sql`(count(*) FILTER (WHERE ended_at_ms >= ${each}))::int`);
-    const rows = await this.#ask(ref.tenantId, (session) =>
+    const rows = await this.ask(ref.tenantId, (session) =>
       session
         .select({ disposition: attempts.disposition, counts: sql<number[]>`json_build_array(${sql.join(counts, sql`, `)})` })
         .from(attempts)
@@ -215,7 +200,7 @@ export class PostgresCampaigns implements CampaignRepository {
 
   async paces(keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select()
         .from(paces)
         .where(inArray(paces.key, [...keys])),
@@ -228,7 +213,7 @@ export class PostgresCampaigns implements CampaignRepository {
     const keys = [...new Set(calls.flat().map(({ key }) => key))].sort();
     if (keys.length === 0) return Promise.resolve(calls.map(() => nowMs));
     return inStoreErrors(
-      this.#tenancy.atOnceForAll(async (tx) => {
+      this.tenancy.atOnceForAll(async (tx) => {
         const { rows } = await tx.execute<{ key: string; free_at_ms: number }>(sql`
           INSERT INTO ${paces} (key, free_at_ms)
           SELECT key, 0 FROM unnest(${sql.param(keys)}::text[]) AS given(key)
@@ -247,7 +232,7 @@ export class PostgresCampaigns implements CampaignRepository {
 
   async unannounced(limit: number): Promise<readonly StoredCampaign[]> {
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select()
         .from(campaigns)
         .where(sql`state <> 'draft' AND announced_at_ms IS DISTINCT FROM changed_at_ms`)
@@ -258,14 +243,14 @@ export class PostgresCampaigns implements CampaignRepository {
   }
 
   async announced(ref: CampaignRef, changedAtMs: number): Promise<void> {
-    await this.#ask(ref.tenantId, (session) =>
+    await this.ask(ref.tenantId, (session) =>
       session.update(campaigns).set({ announcedAtMs: changedAtMs }).where(isCampaign(ref)),
     );
   }
 
   async endedBefore({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly StoredCampaign[]> {
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select()
         .from(campaigns)
         .where(and(lt(campaigns.endedAtMs, endedBeforeMs), sql`erased_at_ms IS NULL`))
@@ -277,33 +262,27 @@ export class PostgresCampaigns implements CampaignRepository {
 
   async erase(ref: CampaignRef, atMs: number): Promise<void> {
     const { tenantId, campaignId } = ref;
-    await inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        // A running addition of contacts holds the key: waiting for it means that nothing is sealed under it afterwards.
-        await this.#keys.obtain(tx, tenantId, campaignId, 'text');
-        await this.#keys.destroy(tx, tenantId, campaignId, 'text');
-        await tx
-          .update(campaigns)
-          .set({
-            state: 'stopped',
-            reason: 'erased',
-            changedBy: 'person',
-            changedAtMs: sql`${campaigns.changedAtMs} + 1`,
-            endedAtMs: Math.round(atMs),
-          })
-          .where(and(isCampaign(ref), sql`${campaigns.state} IN ('draft', 'running', 'paused')`));
-      }),
-    );
+    await this.atOnce(tenantId, async (tx) => {
+      // A running addition of contacts holds the key: waiting for it means that nothing is sealed under it afterwards.
+      await this.keys.obtain(tx, tenantId, campaignId, 'text');
+      await this.keys.destroy(tx, tenantId, campaignId, 'text');
+      await tx
+        .update(campaigns)
+        .set({
+          state: 'stopped',
+          reason: 'erased',
+          changedBy: 'person',
+          changedAtMs: sql`${campaigns.changedAtMs} + 1`,
+          endedAtMs: Math.round(atMs),
+        })
+        .where(and(isCampaign(ref), sql`${campaigns.state} IN ('draft', 'running', 'paused')`));
+    });
     const batch = sql`ordinal IN (SELECT ordinal FROM ${contacts} WHERE ${ofCampaign(ref)} AND personal IS NOT NULL LIMIT ${ERASED_AT_ONCE})`;
-    const blank = (): Promise<number> => this.#ask(tenantId, (session) => blankContacts(session, and(ofCampaign(ref), batch)));
+    const blank = (): Promise<number> => this.ask(tenantId, (session) => blankContacts(session, and(ofCampaign(ref), batch)));
     for (;;) if ((await blank()) === 0) break;
     // Last, so that the next try completes what a dead process left.
     const erasedAtMs = Math.round(atMs);
-    await this.#ask(tenantId, (session) => session.update(campaigns).set({ erasedAtMs }).where(isCampaign(ref)));
-  }
-
-  #ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return inStoreErrors(this.#tenancy.ask(tenantId, run));
+    await this.ask(tenantId, (session) => session.update(campaigns).set({ erasedAtMs }).where(isCampaign(ref)));
   }
 }
 
@@ -325,14 +304,6 @@ function countsFrom(
 }
 
 function campaignOf(row: typeof campaigns.$inferSelect): StoredCampaign {
-  const { announcedAtMs: _, reason, changedBy, createdBy, startedAtMs, endedAtMs, erasedAtMs, ...facts } = row;
-  return {
-    ...facts,
-    reason: reason ?? undefined,
-    changedBy: changedBy ?? undefined,
-    createdBy: createdBy ?? undefined,
-    startedAtMs: startedAtMs ?? undefined,
-    endedAtMs: endedAtMs ?? undefined,
-    erasedAtMs: erasedAtMs ?? undefined,
-  };
+  const { announcedAtMs: _, ...campaign } = present(row);
+  return campaign;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CampaignContact, CampaignRef } from '../campaigns.ts';
 import { DISPOSITIONS } from '../dialling.ts';
 import type { CallKey } from './keys.ts';
+import { present } from './query.ts';
 import { campaigns, contacts } from './dialling-schema.ts';
 import type { Session } from './tenancy.ts';
 
@@ -57,26 +58,24 @@ const outcomes = z.partialRecord(z.enum(DISPOSITIONS), z.number());
 
 /** @param key of the campaign; undefined once it was erased */
 export function contactOf(row: typeof contacts.$inferSelect, key: CallKey | undefined): CampaignContact {
-  const { tenantId, campaignId, ordinal, state, dueAtMs, attempts, messageLeft, numberHash, personal: sealed } = row;
+  const {
+    numberHash,
+    personal: sealed,
+    priority: _priority,
+    leaseOwner: _owner,
+    carrier: _carrier,
+    callerId: _from,
+    ...facts
+  } = row;
   const known =
     key === undefined || sealed === null || numberHash === null
       ? { number: '', zone: undefined, variables: {} }
       : personal.parse(key.open(personalName(numberHash), sealed));
   return {
+    ...present(facts),
     ...known,
-    tenantId,
-    campaignId,
-    id: contactId(ordinal),
-    ordinal,
-    state,
-    dueAtMs,
-    attempts,
+    id: contactId(row.ordinal),
     outcomes: outcomes.parse(row.outcomes),
-    disposition: row.disposition ?? undefined,
-    cause: row.cause ?? undefined,
-    lastAttemptId: row.lastAttemptId ?? undefined,
-    callBackAtMs: row.callBackAtMs ?? undefined,
-    messageLeft,
     erased: known.number === '',
   };
 }

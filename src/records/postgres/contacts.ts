@@ -11,37 +11,30 @@ import type {
 } from '../campaigns.ts';
 import { StoreRecordError } from '../errors.ts';
 import { storable } from '../record.ts';
-import type { CallKey, CallKeys } from './keys.ts';
+import type { CallKey } from './keys.ts';
 import { campaigns, contacts } from './dialling-schema.ts';
 import { blankContacts, contactId, contactOf, isCampaign, ofCampaign, ordinalOf, personalName, WAITS } from './contact-rows.ts';
-import { checkLimit } from './query.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { checkLimit, equals } from './query.ts';
+import { Repository } from './repository.ts';
+import { type Session, inStoreErrors } from './tenancy.ts';
 
 /** Indexed by the column's number. */
 const PRIORITIES: readonly ContactPriority[] = ['call-back', 'retry', 'new'];
 const NEW = PRIORITIES.indexOf('new');
 const MOST_PAGE = 1000;
 
-export class PostgresContacts implements ContactRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresContacts extends Repository implements ContactRepository {
   async add(ref: CampaignRef, given: readonly NewContact[], dueAtMs: number): ReturnType<ContactRepository['add']> {
     if (given.length === 0) return { added: 0, duplicates: [] };
-    const index = await inStoreErrors(this.#keys.index(ref.tenantId));
+    const index = await this.index(ref.tenantId);
     const hashes = given.map(({ number }) => {
       const hash = index.number(number);
       if (hash === undefined) throw new StoreRecordError('a contact has no number');
       return hash;
     });
     const firstOf = new Map(hashes.map((hash, place) => [hash, place] as const).reverse());
-    const isNew = await this.#atOnce(ref, async (tx) => {
-      const key = await this.#keys.obtain(tx, ref.tenantId, ref.campaignId, 'text');
+    const isNew = await this.atOnce(ref.tenantId, async (tx) => {
+      const key = await this.keys.obtain(tx, ref.tenantId, ref.campaignId, 'text');
       const [campaign] = await tx
         .select({ state: campaigns.state, erasedAtMs: campaigns.erasedAtMs })
         .from(campaigns)
@@ -68,9 +61,9 @@ export class PostgresContacts implements ContactRepository {
   }
 
   async known(ref: CampaignRef, numbers: readonly string[]): Promise<number> {
-    const index = await inStoreErrors(this.#keys.index(ref.tenantId));
+    const index = await this.index(ref.tenantId);
     const hashes = numbers.flatMap((number) => index.number(number) ?? []);
-    const [found] = await this.#ask(ref, (session) =>
+    const [found] = await this.ask(ref.tenantId, (session) =>
       session
         .select({ count: sql<number>`count(*)::int` })
         .from(contacts)
@@ -89,13 +82,11 @@ export class PostgresContacts implements ContactRepository {
   async page(ref: CampaignRef, query: Parameters<ContactRepository['page']>[1]): ReturnType<ContactRepository['page']> {
     const { limit, after, state, disposition, number } = query;
     checkLimit(limit, MOST_PAGE);
-    const hash = number === undefined ? undefined : (await inStoreErrors(this.#keys.index(ref.tenantId))).number(number);
+    const hash = number === undefined ? undefined : (await this.index(ref.tenantId)).number(number);
     if (number !== undefined && hash === undefined) return { contacts: [], next: undefined };
     const where = and(
-      hash === undefined ? undefined : eq(contacts.numberHash, hash),
+      equals(contacts, { numberHash: hash, state, disposition }),
       after === undefined ? undefined : gt(contacts.ordinal, after),
-      state === undefined ? undefined : eq(contacts.state, state),
-      disposition === undefined ? undefined : eq(contacts.disposition, disposition),
     );
     const rows = await this.#read(ref, where, limit + 1);
     const page = rows.slice(0, limit);
@@ -103,7 +94,7 @@ export class PostgresContacts implements ContactRepository {
   }
 
   async sample(ref: CampaignRef, most: number): Promise<readonly Pick<CampaignContact, 'number' | 'zone'>[]> {
-    const { rows } = await this.#ask(ref, (session) =>
+    const { rows } = await this.ask(ref.tenantId, (session) =>
       session.execute<{ count: number }>(
         sql`SELECT count(*)::int AS count FROM ${contacts} WHERE ${ofCampaign(ref)} AND state <> 'done' AND personal IS NOT NULL`,
       ),
@@ -114,7 +105,7 @@ export class PostgresContacts implements ContactRepository {
 
   async lease(ref: CampaignRef, request: Parameters<ContactRepository['lease']>[1]): Promise<readonly LeasedContact[]> {
     const { owner, nowMs, untilMs, limit, concurrency, carrier, lines } = request;
-    const leased = this.#tenancy.atOnceForAll(async (tx) => {
+    const leased = this.tenancy.atOnceForAll(async (tx) => {
       // Held until the end: processes leasing for the same account are serialised.
       await tx.execute(sql`SELECT pg_advisory_xact_lock(hashtextextended(${`carrier account ${carrier.name}`}, 0))`);
       const [campaign] = await tx.select({ state: campaigns.state }).from(campaigns).where(isCampaign(ref)).for('update');
@@ -149,7 +140,7 @@ export class PostgresContacts implements ContactRepository {
           carrier = ${carrier.name}, caller_id = given.caller_id
         FROM unnest(${sql.param(ordinals)}::bigint[], ${sql.param(callerIds)}::text[]) AS given(ordinal, caller_id)
         WHERE c.tenant_id = ${ref.tenantId} AND c.campaign_id = ${ref.campaignId} AND c.ordinal = given.ordinal`);
-      const key = await this.#keys.find(tx, ref.tenantId, ref.campaignId, 'text');
+      const key = await this.keys.find(tx, ref.tenantId, ref.campaignId, 'text');
       const rows = await tx
         .select()
         .from(contacts)
@@ -169,7 +160,7 @@ export class PostgresContacts implements ContactRepository {
     if (released.length === 0) return;
     const due = released.map(({ dueAtMs }) => Math.round(dueAtMs));
     const causes = released.map(({ cause }) => cause ?? null);
-    await this.#ask(ref, (session) =>
+    await this.ask(ref.tenantId, (session) =>
       session.execute(sql`
         UPDATE ${contacts} AS c SET ${AS_BEFORE}, due_at_ms = given.due_at_ms, cause = COALESCE(given.cause, c.cause)
         FROM unnest(${sql.param(ordinalsOf(released))}::bigint[], ${sql.param(due)}::bigint[], ${sql.param(causes)}::text[])
@@ -186,7 +177,7 @@ export class PostgresContacts implements ContactRepository {
   ): Promise<readonly string[]> {
     if (made.length === 0) return [];
     const ordinals = ordinalsOf(made.map((each) => ({ id: each.contactId })));
-    const { rows } = await this.#ask(ref, (session) =>
+    const { rows } = await this.ask(ref.tenantId, (session) =>
       session.execute<{ ordinal: string }>(sql`
         UPDATE ${contacts} AS c SET lease_owner = NULL, attempts = attempts + 1, last_attempt_id = given.attempt_id,
           due_at_ms = ${Math.round(checkAtMs)}
@@ -202,7 +193,7 @@ export class PostgresContacts implements ContactRepository {
     refused: readonly { readonly id: string; readonly cause: string }[],
   ): Promise<void> {
     if (refused.length === 0) return;
-    await this.#ask(ref, (session) =>
+    await this.ask(ref.tenantId, (session) =>
       session.execute(sql`
         UPDATE ${contacts} AS c SET ${FREED}, state = 'done', disposition = 'refused', cause = given.cause
         FROM unnest(${sql.param(ordinalsOf(refused))}::bigint[], ${sql.param(refused.map(({ cause }) => cause))}::text[])
@@ -231,7 +222,7 @@ export class PostgresContacts implements ContactRepository {
             priority: PRIORITIES.indexOf(change.priority),
             ...(change.disposition === undefined ? {} : { disposition: change.disposition }),
           };
-    const settled = await this.#ask(ref, (session) =>
+    const settled = await this.ask(ref.tenantId, (session) =>
       session
         .update(contacts)
         .set({
@@ -259,7 +250,7 @@ export class PostgresContacts implements ContactRepository {
   async overdue(query: Parameters<ContactRepository['overdue']>[0]): Promise<readonly OverdueContact[]> {
     const { nowMs, untilMs, limit } = query;
     return inStoreErrors(
-      this.#tenancy.atOnceForAll(async (tx) => {
+      this.tenancy.atOnceForAll(async (tx) => {
         const { rows } = await tx.execute<{ tenant_id: string; campaign_id: string; ordinal: string }>(sql`
           WITH picked AS MATERIALIZED (
             SELECT tenant_id, campaign_id, ordinal FROM ${contacts}
@@ -271,7 +262,7 @@ export class PostgresContacts implements ContactRepository {
         const found: OverdueContact[] = [];
         for (const { tenant_id: tenantId, campaign_id: campaignId, ordinal } of rows) {
           const name = JSON.stringify([tenantId, campaignId]);
-          if (!keys.has(name)) keys.set(name, await this.#keys.find(tx, tenantId, campaignId, 'text'));
+          if (!keys.has(name)) keys.set(name, await this.keys.find(tx, tenantId, campaignId, 'text'));
           const isThis = and(ofCampaign({ tenantId, campaignId }), eq(contacts.ordinal, Number(ordinal)));
           const [row] = await tx.select().from(contacts).where(isThis);
           if (row !== undefined) found.push({ ...contactOf(row, keys.get(name)), attached: row.leaseOwner === null });
@@ -282,7 +273,7 @@ export class PostgresContacts implements ContactRepository {
   }
 
   async reclaim(ref: CampaignRef, id: string, untilMs: number, dueAtMs: number): Promise<boolean> {
-    const { rows } = await this.#ask(ref, (session) =>
+    const { rows } = await this.ask(ref.tenantId, (session) =>
       session.execute(sql`
         UPDATE ${contacts} AS c SET ${AS_BEFORE}, due_at_ms = ${Math.round(dueAtMs)},
           attempts = CASE WHEN c.lease_owner IS NULL THEN c.attempts - 1 ELSE c.attempts END
@@ -293,11 +284,11 @@ export class PostgresContacts implements ContactRepository {
   }
 
   underWay(): ReturnType<ContactRepository['underWay']> {
-    return inStoreErrors(underWayOf(this.#tenancy.owner));
+    return inStoreErrors(underWayOf(this.tenancy.owner));
   }
 
   async open(ref: CampaignRef): ReturnType<ContactRepository['open']> {
-    const { rows } = await this.#ask(ref, (session) =>
+    const { rows } = await this.ask(ref.tenantId, (session) =>
       session.execute<{ due_at_ms: string | null; leased: boolean }>(sql`
         SELECT least(${sql.join(
           [...PRIORITIES.keys()].map(
@@ -314,7 +305,7 @@ export class PostgresContacts implements ContactRepository {
   }
 
   async cancelOpen(ref: CampaignRef, cause: string, limit: number): Promise<number> {
-    const { rows } = await this.#ask(ref, (session) =>
+    const { rows } = await this.ask(ref.tenantId, (session) =>
       session.execute(sql`
         WITH picked AS MATERIALIZED (
           SELECT ordinal FROM ${contacts} WHERE ${ofCampaign(ref)} AND ${WAITS} LIMIT ${limit} FOR UPDATE SKIP LOCKED)
@@ -327,28 +318,20 @@ export class PostgresContacts implements ContactRepository {
 
   async erase(ref: CampaignRef, id: string): Promise<boolean> {
     const which = and(ofCampaign(ref), eq(contacts.ordinal, ordinalOf(id) ?? -1));
-    return (await this.#ask(ref, (session) => blankContacts(session, which))) > 0;
+    return (await this.ask(ref.tenantId, (session) => blankContacts(session, which))) > 0;
   }
 
   #read(ref: CampaignRef, which: SQL | undefined, limit: number): Promise<CampaignContact[]> {
-    return this.#ask(ref, async (session) => {
+    return this.ask(ref.tenantId, async (session) => {
       const rows = await session
         .select()
         .from(contacts)
         .where(and(ofCampaign(ref), which))
         .orderBy(asc(contacts.ordinal))
         .limit(limit);
-      const key = await this.#keys.find(session, ref.tenantId, ref.campaignId, 'text');
+      const key = await this.keys.find(session, ref.tenantId, ref.campaignId, 'text');
       return rows.map((row) => contactOf(row, key));
     });
-  }
-
-  #ask<Answer>({ tenantId }: { tenantId: string }, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return inStoreErrors(this.#tenancy.ask(tenantId, run));
-  }
-
-  #atOnce<Answer>({ tenantId }: CampaignRef, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return inStoreErrors(this.#tenancy.atOnce(tenantId, run));
   }
 }
 

@@ -11,9 +11,10 @@ import {
 import type { BlindIndex } from '../privacy/blind-index.ts';
 import { storable } from '../record.ts';
 import type { CallKeys } from './keys.ts';
-import { checkLimit, readCursor, writeCursor, insertRows } from './query.ts';
+import { checkLimit, equals, insertRows, pageOf, pastCursor, present } from './query.ts';
 import { suppressionLists, suppressions, consents } from './dialling-schema.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import type { Session } from './tenancy.ts';
 import { randomUUID } from 'node:crypto';
 
 const MAX_PAGE = 1000;
@@ -23,34 +24,24 @@ const personalEntry = z.object({ number: z.string(), note: z.string().optional()
 type SuppressionRow = InferSelectModel<typeof suppressions>;
 type Addition = SuppressionEntry & { readonly number: string };
 
-export class PostgresSuppressions implements SuppressionRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresSuppressions extends Repository implements SuppressionRepository {
   async add(tenantId: string, entries: readonly Addition[]): Promise<number> {
-    const index = await inStoreErrors(this.#keys.index(tenantId));
+    const index = await this.index(tenantId);
     // In one order, to avoid deadlocks between writers of the same numbers.
     const rows = [...this.#merged(tenantId, entries, index)].sort(([one], [other]) => (one < other ? -1 : 1));
-    const written = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        insertRows(
-          session,
-          suppressions,
-          rows.map(([, row]) => row),
-          // An opt-out in a call outranks earlier entries; an erased number is not written again.
-          sql`ON CONFLICT (tenant_id, number_hash, list) DO UPDATE SET
+    const written = await this.ask(tenantId, (session) =>
+      insertRows(
+        session,
+        suppressions,
+        rows.map(([, row]) => row),
+        // An opt-out in a call outranks earlier entries; an erased number is not written again.
+        sql`ON CONFLICT (tenant_id, number_hash, list) DO UPDATE SET
             added_at_ms = LEAST(suppressions.added_at_ms, excluded.added_at_ms),
             until_ms = CASE WHEN suppressions.until_ms IS NULL OR excluded.until_ms IS NULL THEN NULL ELSE GREATEST(suppressions.until_ms, excluded.until_ms) END,
             source = CASE WHEN excluded.source = 'caller' THEN excluded.source ELSE suppressions.source END,
             call_id = CASE WHEN excluded.source = 'caller' THEN excluded.call_id ELSE suppressions.call_id END,
             personal = CASE WHEN suppressions.erased_at_ms IS NULL THEN excluded.personal END
             RETURNING (xmax = 0) AS inserted`,
-        ),
       ),
     );
     return written.filter(({ inserted }) => inserted === true).length;
@@ -73,35 +64,31 @@ export class PostgresSuppressions implements SuppressionRepository {
         source: String(storable(source)),
         callId: callId ?? known?.callId ?? null,
         erasedAtMs: null,
-        personal: this.#keys.sealEntry(suppressionName(tenantId, { list, numberHash }), { number, note }),
+        personal: this.keys.sealEntry(suppressionName(tenantId, { list, numberHash }), { number, note }),
       });
     }
     return rows;
   }
 
   async remove(tenantId: string, list: string, number: string): Promise<boolean> {
-    const numberHash = hashOf(await inStoreErrors(this.#keys.index(tenantId)), number);
-    const removed = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .delete(suppressions)
-          .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, numberHash), eq(suppressions.list, list)))
-          .returning({ list: suppressions.list }),
-      ),
+    const numberHash = hashOf(await this.index(tenantId), number);
+    const removed = await this.ask(tenantId, (session) =>
+      session
+        .delete(suppressions)
+        .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, numberHash), eq(suppressions.list, list)))
+        .returning({ list: suppressions.list }),
     );
     return removed.length > 0;
   }
 
   async of(tenantId: string, number: string): Promise<readonly SuppressionEntry[]> {
-    const numberHash = hashOf(await inStoreErrors(this.#keys.index(tenantId)), number);
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select()
-          .from(suppressions)
-          .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, numberHash)))
-          .orderBy(asc(suppressions.addedAtMs), asc(suppressions.list)),
-      ),
+    const numberHash = hashOf(await this.index(tenantId), number);
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select()
+        .from(suppressions)
+        .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, numberHash)))
+        .orderBy(asc(suppressions.addedAtMs), asc(suppressions.list)),
     );
     return rows.map((row) => this.#entryOf(row));
   }
@@ -112,56 +99,40 @@ export class PostgresSuppressions implements SuppressionRepository {
   ): Promise<{ entries: readonly SuppressionEntry[]; next: string | undefined }> {
     const { list, limit } = query;
     checkLimit(limit, MAX_PAGE);
-    const after = readCursor(query.after);
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select()
-          .from(suppressions)
-          .where(
-            and(
-              eq(suppressions.tenantId, tenantId),
-              list === undefined ? undefined : eq(suppressions.list, list),
-              after === undefined
-                ? undefined
-                : sql`(${suppressions.addedAtMs}, ${suppressions.numberHash}, ${suppressions.list}) > (${after[0]}, ${after[1]}, ${after[2] ?? ''})`,
-            ),
-          )
-          .orderBy(asc(suppressions.addedAtMs), asc(suppressions.numberHash), asc(suppressions.list))
-          .limit(limit + 1),
-      ),
+    const order = [suppressions.addedAtMs, suppressions.numberHash, suppressions.list];
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select()
+        .from(suppressions)
+        .where(and(eq(suppressions.tenantId, tenantId), equals(suppressions, { list }), pastCursor(query.after, order, '>')))
+        .orderBy(...order.map((column) => asc(column)))
+        .limit(limit + 1),
     );
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      entries: page.map((row) => this.#entryOf(row)),
-      next: last === undefined ? undefined : writeCursor([last.addedAtMs, last.numberHash, last.list]),
-    };
+    const { page, next } = pageOf(rows, limit, (row) => [row.addedAtMs, row.numberHash, row.list]);
+    return { entries: page.map((row) => this.#entryOf(row)), next };
   }
 
   async obtained(tenantId: string, list: string, atMs: number): Promise<void> {
     const obtainedAtMs = Math.round(atMs);
-    await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .insert(suppressionLists)
-          .values({ tenantId, list, obtainedAtMs })
-          .onConflictDoUpdate({
-            target: [suppressionLists.tenantId, suppressionLists.list],
-            set: { obtainedAtMs: sql`GREATEST(${suppressionLists.obtainedAtMs}, ${obtainedAtMs}::bigint)` },
-          }),
-      ),
+    await this.ask(tenantId, (session) =>
+      session
+        .insert(suppressionLists)
+        .values({ tenantId, list, obtainedAtMs })
+        .onConflictDoUpdate({
+          target: [suppressionLists.tenantId, suppressionLists.list],
+          set: { obtainedAtMs: sql`GREATEST(${suppressionLists.obtainedAtMs}, ${obtainedAtMs}::bigint)` },
+        }),
     );
   }
 
   async lists(tenantId: string): Promise<Readonly<Record<string, number>>> {
-    return inStoreErrors(this.#tenancy.ask(tenantId, (session) => listsOf(session, tenantId)));
+    return this.ask(tenantId, (session) => listsOf(session, tenantId));
   }
 
   #entryOf(row: SuppressionRow): SuppressionEntry {
     const { tenantId, personal, source, callId } = row;
     const { number, note } =
-      personal === null ? {} : personalEntry.partial().parse(this.#keys.openEntry(suppressionName(tenantId, row), personal));
+      personal === null ? {} : personalEntry.partial().parse(this.keys.openEntry(suppressionName(tenantId, row), personal));
     return { ...suppressionOf(row), number, source, callId: callId ?? undefined, note };
   }
 }
@@ -218,15 +189,7 @@ const ERASED: Partial<z.output<typeof personalConsent>> & { readonly evidence: s
 
 type ConsentRow = InferSelectModel<typeof consents>;
 
-export class PostgresConsents implements ConsentRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresConsents extends Repository implements ConsentRepository {
   async put(tenantId: string, number: string, given: readonly Consent[]): Promise<void> {
     await this.putMany(
       tenantId,
@@ -235,7 +198,7 @@ export class PostgresConsents implements ConsentRepository {
   }
 
   async putMany(tenantId: string, given: readonly (Consent & { readonly number: string })[]): Promise<number> {
-    const index = await inStoreErrors(this.#keys.index(tenantId));
+    const index = await this.index(tenantId);
     const rows = new Map<string, typeof consents.$inferInsert>();
     for (const { id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, ...personal } of given) {
       const { number } = personal;
@@ -251,7 +214,7 @@ export class PostgresConsents implements ConsentRepository {
         givenAtMs: Math.round(givenAtMs),
         expiresAtMs: rounded(expiresAtMs),
         withdrawnAtMs: rounded(withdrawnAtMs),
-        personal: this.#keys.sealEntry(consentName(tenantId, reference), storable(personalConsent.parse(personal))),
+        personal: this.keys.sealEntry(consentName(tenantId, reference), storable(personalConsent.parse(personal))),
       });
     }
     // In one order, to avoid deadlocks between writers of the same numbers.
@@ -260,57 +223,42 @@ export class PostgresConsents implements ConsentRepository {
     const changes = sql.raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
     const withdrawn = sql`withdrawn_at_ms = COALESCE(consents.withdrawn_at_ms, excluded.withdrawn_at_ms)`;
     const more = sql`ON CONFLICT (tenant_id, number_hash, id) DO UPDATE SET ${changes}, ${withdrawn} RETURNING (xmax = 0) AS inserted`;
-    const written = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => insertRows(session, consents, sorted, more)));
+    const written = await this.ask(tenantId, (session) => insertRows(session, consents, sorted, more));
     return written.filter(({ inserted }) => inserted === true).length;
   }
 
   async withdraw(tenantId: string, number: string, id: string, atMs: number): Promise<boolean> {
-    const numberHash = hashOf(await inStoreErrors(this.#keys.index(tenantId)), number);
+    const numberHash = hashOf(await this.index(tenantId), number);
     const isThis = and(eq(consents.tenantId, tenantId), eq(consents.numberHash, numberHash), eq(consents.id, id));
-    return inStoreErrors(
-      this.#tenancy.ask(tenantId, async (session) => {
-        await session
-          .update(consents)
-          .set({ withdrawnAtMs: Math.round(atMs) })
-          .where(and(isThis, isNull(consents.withdrawnAtMs)));
-        return (await session.select({ id: consents.id }).from(consents).where(isThis)).length > 0;
-      }),
-    );
+    return this.ask(tenantId, async (session) => {
+      await session
+        .update(consents)
+        .set({ withdrawnAtMs: Math.round(atMs) })
+        .where(and(isThis, isNull(consents.withdrawnAtMs)));
+      return (await session.select({ id: consents.id }).from(consents).where(isThis)).length > 0;
+    });
   }
 
   async of(tenantId: string, number: string): Promise<readonly Consent[]> {
-    const numberHash = hashOf(await inStoreErrors(this.#keys.index(tenantId)), number);
-    const found = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) => consentsOf(session, this.#keys, tenantId, [numberHash])),
-    );
+    const numberHash = hashOf(await this.index(tenantId), number);
+    const found = await this.ask(tenantId, (session) => consentsOf(session, this.keys, tenantId, [numberHash]));
     return found.get(numberHash) ?? [];
   }
 
   async page(tenantId: string, query: Parameters<ConsentRepository['page']>[1]): ReturnType<ConsentRepository['page']> {
     const { limit } = query;
     checkLimit(limit, MAX_PAGE);
-    const after = readCursor(query.after);
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select()
-          .from(consents)
-          .where(
-            and(
-              eq(consents.tenantId, tenantId),
-              after === undefined ? undefined : sql`(${consents.givenAtMs}, ${consents.reference}) > (${after[0]}, ${after[1]})`,
-            ),
-          )
-          .orderBy(asc(consents.givenAtMs), asc(consents.reference))
-          .limit(limit + 1),
-      ),
+    const order = [consents.givenAtMs, consents.reference];
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select()
+        .from(consents)
+        .where(and(eq(consents.tenantId, tenantId), pastCursor(query.after, order, '>')))
+        .orderBy(...order.map((column) => asc(column)))
+        .limit(limit + 1),
     );
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      consents: page.map((row) => consentOf(this.#keys, row)),
-      next: last === undefined ? undefined : writeCursor([last.givenAtMs, last.reference]),
-    };
+    const { page, next } = pageOf(rows, limit, (row) => [row.givenAtMs, row.reference]);
+    return { consents: page.map((row) => consentOf(this.keys, row)), next };
   }
 }
 
@@ -335,18 +283,9 @@ export async function consentsOf(
 }
 
 function consentOf(keys: CallKeys, row: ConsentRow): Consent & { readonly number: string | undefined } {
-  const { tenantId, reference, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, personal } = row;
+  const { tenantId, reference, numberHash: _, personal, ...facts } = row;
   const opened = personal === null ? ERASED : personalConsent.parse(keys.openEntry(consentName(tenantId, reference), personal));
-  return {
-    id,
-    level,
-    purposes,
-    givenAtMs,
-    expiresAtMs: expiresAtMs ?? undefined,
-    withdrawnAtMs: withdrawnAtMs ?? undefined,
-    ...opened,
-    number: opened.number,
-  };
+  return { ...present(facts), ...opened, number: opened.number };
 }
 
 function rounded(ms: number | undefined): number | null {

@@ -1,52 +1,41 @@
 import { type SQL, and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray, sql } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
-import { type CallKeys, type KeyKind, wasErased } from './keys.ts';
+import { type KeyKind, wasErased } from './keys.ts';
 import { contacts, attempts, consents, dialSubjects, suppressions } from './dialling-schema.ts';
 import { blankContacts } from './contact-rows.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { type Session, inStoreErrors } from './tenancy.ts';
 
-export class PostgresPrivacy implements PrivacyRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresPrivacy extends Repository implements PrivacyRepository {
   async audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined> {
-    return inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        if (!make) return (await this.#keys.find(tx, tenantId, callId, 'audio'))?.bytes;
-        const key = await this.#keys.obtain(tx, tenantId, callId, 'audio');
-        if (!(await wasErased(tx, tenantId, callId, 'audio'))) return key.bytes;
-        await this.#keys.destroy(tx, tenantId, callId, 'audio');
-        return undefined;
-      }),
-    );
+    return this.atOnce(tenantId, async (tx) => {
+      if (!make) return (await this.keys.find(tx, tenantId, callId, 'audio'))?.bytes;
+      const key = await this.keys.obtain(tx, tenantId, callId, 'audio');
+      if (!(await wasErased(tx, tenantId, callId, 'audio'))) return key.bytes;
+      await this.keys.destroy(tx, tenantId, callId, 'audio');
+      return undefined;
+    });
   }
 
   async knows(tenantId: string, callId: string): Promise<boolean> {
-    const found = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({ id: calls.id })
-          .from(calls)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
-          .unionAll(
-            session
-              .select({ id: erasures.callId })
-              .from(erasures)
-              .where(and(eq(erasures.tenantId, tenantId), eq(erasures.callId, callId))),
-          )
-          .unionAll(
-            session
-              .select({ id: attempts.id })
-              .from(attempts)
-              .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId))),
-          ),
-      ),
+    const found = await this.ask(tenantId, (session) =>
+      session
+        .select({ id: calls.id })
+        .from(calls)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
+        .unionAll(
+          session
+            .select({ id: erasures.callId })
+            .from(erasures)
+            .where(and(eq(erasures.tenantId, tenantId), eq(erasures.callId, callId))),
+        )
+        .unionAll(
+          session
+            .select({ id: attempts.id })
+            .from(attempts)
+            .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId))),
+        ),
     );
     return found.length > 0;
   }
@@ -74,37 +63,35 @@ export class PostgresPrivacy implements PrivacyRepository {
     number: string,
     find: (session: Session, hash: string) => Promise<{ id: string }[]>,
   ): Promise<readonly string[]> {
-    const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
+    const hash = (await this.index(tenantId)).number(number);
     if (hash === undefined) return [];
-    const rows = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => find(session, hash)));
+    const rows = await this.ask(tenantId, (session) => find(session, hash));
     return rows.map(({ id }) => id);
   }
 
   async eraseNumber(tenantId: string, number: string, atMs: number): ReturnType<PrivacyRepository['eraseNumber']> {
-    const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
+    const hash = (await this.index(tenantId)).number(number);
     if (hash === undefined) return { suppressions: 0, consents: 0, contacts: 0 };
     const erasedAtMs = Math.round(atMs);
-    return inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        const kept = await tx
-          .update(suppressions)
-          .set({ personal: null, erasedAtMs })
-          .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, hash), isNotNull(suppressions.personal)))
-          .returning({ list: suppressions.list });
-        const withdrawn = await tx
-          .update(consents)
-          .set({
-            personal: null,
-            numberHash: null,
-            withdrawnAtMs: sql`COALESCE(${consents.withdrawnAtMs}, ${erasedAtMs}::bigint)`,
-          })
-          .where(and(eq(consents.tenantId, tenantId), eq(consents.numberHash, hash)))
-          .returning({ id: consents.id });
-        await tx.delete(dialSubjects).where(and(eq(dialSubjects.tenantId, tenantId), eq(dialSubjects.numberHash, hash)));
-        const blanked = await blankContacts(tx, and(eq(contacts.tenantId, tenantId), eq(contacts.numberHash, hash)));
-        return { suppressions: kept.length, consents: withdrawn.length, contacts: blanked };
-      }),
-    );
+    return this.atOnce(tenantId, async (tx) => {
+      const kept = await tx
+        .update(suppressions)
+        .set({ personal: null, erasedAtMs })
+        .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, hash), isNotNull(suppressions.personal)))
+        .returning({ list: suppressions.list });
+      const withdrawn = await tx
+        .update(consents)
+        .set({
+          personal: null,
+          numberHash: null,
+          withdrawnAtMs: sql`COALESCE(${consents.withdrawnAtMs}, ${erasedAtMs}::bigint)`,
+        })
+        .where(and(eq(consents.tenantId, tenantId), eq(consents.numberHash, hash)))
+        .returning({ id: consents.id });
+      await tx.delete(dialSubjects).where(and(eq(dialSubjects.tenantId, tenantId), eq(dialSubjects.numberHash, hash)));
+      const blanked = await blankContacts(tx, and(eq(contacts.tenantId, tenantId), eq(contacts.numberHash, hash)));
+      return { suppressions: kept.length, consents: withdrawn.length, contacts: blanked };
+    });
   }
 
   async erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'> {
@@ -130,7 +117,7 @@ export class PostgresPrivacy implements PrivacyRepository {
       if (botNames.length === 0) return undefined;
       return except ? notInArray(column, [...botNames]) : inArray(column, [...botNames]);
     };
-    const { owner } = this.#tenancy;
+    const { owner } = this.tenancy;
     const ended = await inStoreErrors(
       owner
         .select({ tenantId: calls.tenantId, callId: calls.id })
@@ -168,39 +155,37 @@ export class PostgresPrivacy implements PrivacyRepository {
     atMs: number,
     mark: (session: Session) => Promise<Refused | undefined>,
   ): Promise<ErasedCall | 'held' | Refused> {
-    return inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        // A process writing this call holds its key: waiting for it means that nothing is written afterwards.
-        for (const kind of kinds) await this.#keys.obtain(tx, tenantId, callId, kind);
-        const isThis = and(eq(calls.tenantId, tenantId), eq(calls.id, callId));
-        const [found] = await tx
-          .select({
-            legalHold: calls.legalHold,
-            startedAtMs: calls.startedAtMs,
-            recordingPath: calls.recordingPath,
-            recordingSidecarPath: calls.recordingSidecarPath,
-            recordingObject: calls.recordingObject,
-          })
-          .from(calls)
-          .where(isThis)
-          .for('update');
-        if (found?.legalHold === true) return 'held';
-        const refused = await mark(tx);
-        if (refused !== undefined) return refused;
-        for (const kind of kinds) {
-          await this.#keys.destroy(tx, tenantId, callId, kind);
-          await (kind === 'text' ? eraseText(tx, tenantId, callId, atMs) : eraseAudio(tx, tenantId, callId, atMs));
-        }
-        return {
-          tenantId,
-          callId,
-          startedAtMs: found?.startedAtMs,
-          recordingPath: found?.recordingPath ?? undefined,
-          recordingSidecarPath: found?.recordingSidecarPath ?? undefined,
-          recordingObject: found?.recordingObject ?? undefined,
-        };
-      }),
-    );
+    return this.atOnce(tenantId, async (tx) => {
+      // A process writing this call holds its key: waiting for it means that nothing is written afterwards.
+      for (const kind of kinds) await this.keys.obtain(tx, tenantId, callId, kind);
+      const isThis = and(eq(calls.tenantId, tenantId), eq(calls.id, callId));
+      const [found] = await tx
+        .select({
+          legalHold: calls.legalHold,
+          startedAtMs: calls.startedAtMs,
+          recordingPath: calls.recordingPath,
+          recordingSidecarPath: calls.recordingSidecarPath,
+          recordingObject: calls.recordingObject,
+        })
+        .from(calls)
+        .where(isThis)
+        .for('update');
+      if (found?.legalHold === true) return 'held';
+      const refused = await mark(tx);
+      if (refused !== undefined) return refused;
+      for (const kind of kinds) {
+        await this.keys.destroy(tx, tenantId, callId, kind);
+        await (kind === 'text' ? eraseText(tx, tenantId, callId, atMs) : eraseAudio(tx, tenantId, callId, atMs));
+      }
+      return {
+        tenantId,
+        callId,
+        startedAtMs: found?.startedAtMs,
+        recordingPath: found?.recordingPath ?? undefined,
+        recordingSidecarPath: found?.recordingSidecarPath ?? undefined,
+        recordingObject: found?.recordingObject ?? undefined,
+      };
+    });
   }
 }
 

@@ -2,33 +2,26 @@ import { and, asc, eq, isNull, lt, not, sql } from 'drizzle-orm';
 import { COMPRESSED_FORMATS, inFormat } from '../../audio/recording-format.ts';
 import type { CallRef, KeptRecording, RecordingRepository } from '../port.ts';
 import { calls } from './schema.ts';
-import { type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { inStoreErrors } from './tenancy.ts';
 
 type Change = Partial<Pick<typeof calls.$inferInsert, 'recordingObject' | 'recordingFormat' | 'recordingWanted'>>;
 
-export class PostgresRecordings implements RecordingRepository {
-  readonly #tenancy: Tenancy;
-
-  constructor(tenancy: Tenancy) {
-    this.#tenancy = tenancy;
-  }
-
+export class PostgresRecordings extends Repository implements RecordingRepository {
   async find(tenantId: string, callId: string): Promise<KeptRecording | undefined> {
-    const [row] = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({
-            startedAtMs: calls.startedAtMs,
-            path: calls.recordingPath,
-            object: calls.recordingObject,
-            format: calls.recordingFormat,
-            wanted: calls.recordingWanted,
-            legalHold: calls.legalHold,
-            erasedAtMs: calls.audioErasedAtMs,
-          })
-          .from(calls)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId))),
-      ),
+    const [row] = await this.ask(tenantId, (session) =>
+      session
+        .select({
+          startedAtMs: calls.startedAtMs,
+          path: calls.recordingPath,
+          object: calls.recordingObject,
+          format: calls.recordingFormat,
+          wanted: calls.recordingWanted,
+          legalHold: calls.legalHold,
+          erasedAtMs: calls.audioErasedAtMs,
+        })
+        .from(calls)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId))),
     );
     if (row === undefined) return undefined;
     const { startedAtMs, path, object, legalHold } = row;
@@ -70,7 +63,7 @@ export class PostgresRecordings implements RecordingRepository {
     ...[{ endedBeforeMs, limit }]: Parameters<RecordingRepository['toCompress']>
   ): ReturnType<RecordingRepository['toCompress']> {
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId: calls.tenantId, callId: calls.id, format: calls.recordingWanted })
         .from(calls)
         .where(
@@ -91,14 +84,12 @@ export class PostgresRecordings implements RecordingRepository {
 
   /** @returns false when the call is unknown, its audio was erased, or its state differs */
   async #change(tenantId: string, callId: string, change: Change, isAsAsked?: ReturnType<typeof and>): Promise<boolean> {
-    const changed = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(calls)
-          .set(change)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), isNull(calls.audioErasedAtMs), isAsAsked))
-          .returning({ id: calls.id }),
-      ),
+    const changed = await this.ask(tenantId, (session) =>
+      session
+        .update(calls)
+        .set(change)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), isNull(calls.audioErasedAtMs), isAsAsked))
+        .returning({ id: calls.id }),
     );
     return changed.length > 0;
   }

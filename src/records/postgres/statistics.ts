@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BotStatistics, CountedCalls, PathCounts, ReplyTimes, StatisticsRepository } from '../statistics.ts';
 import { calls, turns } from './schema.ts';
-import { inStoreErrors, type Tenancy } from './tenancy.ts';
+import { Repository } from './repository.ts';
 
 /** Most calls whose paths are counted; the latest are. */
 const MOST_CALLS = 20_000;
@@ -33,13 +33,7 @@ const waited = z.object({
 });
 
 /** Counts paths and endings of calls. Uses unencrypted columns only: steps, times and reasons. */
-export class PostgresStatistics implements StatisticsRepository {
-  readonly #tenancy: Tenancy;
-
-  constructor(tenancy: Tenancy) {
-    this.#tenancy = tenancy;
-  }
-
+export class PostgresStatistics extends Repository implements StatisticsRepository {
   async paths(tenantId: string, asked: CountedCalls): Promise<PathCounts> {
     const rows = await this.#rows(
       tenantId,
@@ -119,7 +113,7 @@ export class PostgresStatistics implements StatisticsRepository {
   }
 
   async #rows<Row>(tenantId: string, shape: z.ZodType<Row>, query: SQL): Promise<Row[]> {
-    const { rows } = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => session.execute(query)));
+    const { rows } = await this.ask(tenantId, (session) => session.execute(query));
     // The empty group has no times.
     return z.array(shape).parse(rows.filter(({ times }) => times !== null));
   }

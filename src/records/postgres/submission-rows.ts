@@ -1,7 +1,8 @@
-import { type SQL, and, eq } from 'drizzle-orm';
+import { type SQL, and, eq, getTableColumns } from 'drizzle-orm';
 import { z } from 'zod';
 import { StoreUnavailableError } from '../errors.ts';
 import type { CallKey } from './keys.ts';
+import { present } from './query.ts';
 import { submissionItems as items, submissions } from './submission-schema.ts';
 import type { Submission, SubmissionItem, SubmissionItemRef, SubmissionRef, SubmissionState } from '../submissions.ts';
 
@@ -16,23 +17,8 @@ export type SubmissionRow = typeof submissions.$inferSelect;
 type ItemRow = Omit<typeof items.$inferSelect, 'document'>;
 
 /** A document may be large, and is read separately. */
-export const withoutDocument = {
-  tenantId: items.tenantId,
-  submissionId: items.submissionId,
-  index: items.index,
-  state: items.state,
-  attempts: items.attempts,
-  updatedAtMs: items.updatedAtMs,
-  uploadObject: items.uploadObject,
-  sha256: items.sha256,
-  bytes: items.bytes,
-  profileKey: items.profileKey,
-  disposition: items.disposition,
-  score: items.score,
-  code: items.code,
-  reason: items.reason,
-  personal: items.personal,
-};
+const { document: _document, ...withoutDocument } = getTableColumns(items);
+export { withoutDocument };
 
 /** Finds a submission. */
 export function isOne({ tenantId, submissionId }: SubmissionRef): SQL | undefined {
@@ -78,24 +64,7 @@ export function submissionOf(found: SubmissionRow | undefined): Submission {
  * @throws StoreKeyError when its key does not open it
  */
 export function itemOf(row: ItemRow, key: CallKey): SubmissionItem {
-  const { index, state, attempts, updatedAtMs, ...rest } = row;
-  const { name, url, recordedAtMs, metadata } = personal.parse(key.open(itemName(index), row.personal));
-  return {
-    index,
-    state,
-    attempts,
-    updatedAtMs,
-    name,
-    url,
-    recordedAtMs,
-    metadata,
-    uploadObject: rest.uploadObject ?? undefined,
-    sha256: rest.sha256 ?? undefined,
-    bytes: rest.bytes ?? undefined,
-    profileKey: rest.profileKey ?? undefined,
-    disposition: rest.disposition ?? undefined,
-    score: rest.score ?? undefined,
-    code: rest.code ?? undefined,
-    reason: rest.reason ?? undefined,
-  };
+  const { tenantId: _tenantId, submissionId: _id, personal: sealed, ...facts } = row;
+  const { name, url, recordedAtMs, metadata } = personal.parse(key.open(itemName(row.index), sealed));
+  return { ...present(facts), name, url, recordedAtMs, metadata };
 }

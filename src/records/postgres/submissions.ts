@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import { checkLimit, readCursor, writeCursor } from './query.ts';
-import type { CallKey, CallKeys } from './keys.ts';
+import { checkLimit, equals, pageOf, pastCursor } from './query.ts';
+import type { CallKey } from './keys.ts';
 import { webhookDeliveries } from './schema.ts';
 import { submissionItems as items, submissions } from './submission-schema.ts';
 import { storable } from '../record.ts';
@@ -27,24 +27,17 @@ import type {
   SubmissionRepository,
   SubmissionState,
 } from '../submissions.ts';
-import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { type Session, inStoreErrors } from './tenancy.ts';
 
 /** Most rows of a recording searched for another of the same time. */
 const MOST_COPIES = 20;
 
 /** Every change of a recording's state locks its submission's row, so that the counts there stay right. */
-export class PostgresSubmissions implements SubmissionRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresSubmissions extends Repository implements SubmissionRepository {
   create({ tenantId, id, profile, createdAtMs, items: recordings }: NewSubmission): Promise<Submission> {
-    return this.#atOnce(tenantId, async (tx) => {
-      const key = await this.#keys.obtain(tx, tenantId, id, 'text');
+    return this.atOnce(tenantId, async (tx) => {
+      const key = await this.keys.obtain(tx, tenantId, id, 'text');
       const atMs = Math.round(createdAtMs);
       const [made] = await tx
         .insert(submissions)
@@ -73,7 +66,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   async get(tenantId: string, id: string): Promise<Submission | undefined> {
-    const [row] = await this.#ask(tenantId, (session) =>
+    const [row] = await this.ask(tenantId, (session) =>
       session
         .select()
         .from(submissions)
@@ -85,13 +78,9 @@ export class PostgresSubmissions implements SubmissionRepository {
   async page(tenantId: string, query: Parameters<SubmissionRepository['page']>[1]): Promise<SubmissionPage> {
     const { limit, before, profile } = query;
     checkLimit(limit);
-    const after = readCursor(before);
-    const where = and(
-      eq(submissions.tenantId, tenantId),
-      profile === undefined ? undefined : eq(submissions.profile, profile),
-      after === undefined ? undefined : sql`(${submissions.createdAtMs}, ${submissions.id}) < (${after[0]}, ${after[1] ?? ''})`,
-    );
-    const rows = await this.#ask(tenantId, (session) =>
+    const past = pastCursor(before, [submissions.createdAtMs, submissions.id]);
+    const where = and(eq(submissions.tenantId, tenantId), equals(submissions, { profile }), past);
+    const rows = await this.ask(tenantId, (session) =>
       session
         .select()
         .from(submissions)
@@ -99,16 +88,15 @@ export class PostgresSubmissions implements SubmissionRepository {
         .orderBy(desc(submissions.createdAtMs), desc(submissions.id))
         .limit(limit + 1),
     );
-    const page = rows.slice(0, limit).map(submissionOf);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return { submissions: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+    const { page, next } = pageOf(rows, limit, (row) => [row.createdAtMs, row.id]);
+    return { submissions: page.map(submissionOf), next };
   }
 
   items(ref: SubmissionRef, query: Parameters<SubmissionRepository['items']>[1]): Promise<readonly SubmissionItem[]> {
     const { after, limit, state } = query;
     checkLimit(limit);
-    const wanted = and(ofSubmission(ref), gt(items.index, after), state === undefined ? undefined : eq(items.state, state));
-    return this.#ask(ref.tenantId, async (session) => {
+    const wanted = and(ofSubmission(ref), gt(items.index, after), equals(items, { state }));
+    return this.ask(ref.tenantId, async (session) => {
       const rows = await session.select(withoutDocument).from(items).where(wanted).orderBy(asc(items.index)).limit(limit);
       const key = await this.#key(session, ref);
       return key === undefined ? [] : rows.map((row) => itemOf(row, key));
@@ -116,7 +104,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   async queued(ref: SubmissionRef): Promise<readonly number[]> {
-    const rows = await this.#ask(ref.tenantId, (session) =>
+    const rows = await this.ask(ref.tenantId, (session) =>
       session
         .select({ index: items.index })
         .from(items)
@@ -127,7 +115,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   document(ref: SubmissionItemRef): Promise<unknown> {
-    return this.#ask(ref.tenantId, async (session) => {
+    return this.ask(ref.tenantId, async (session) => {
       const [row] = await session.select({ document: items.document }).from(items).where(isItem(ref));
       const key = await this.#key(session, ref);
       return row === undefined || row.document === null ? undefined : key?.open(documentName(ref.index), row.document);
@@ -141,7 +129,7 @@ export class PostgresSubmissions implements SubmissionRepository {
       eq(items.profileKey, profileKey),
       sql`${items.state} = 'done'`,
     );
-    return this.#ask(tenantId, async (session) => {
+    return this.ask(tenantId, async (session) => {
       // A recording's metadata is sealed, so it is compared here.
       const rows = await session.select(withoutDocument).from(items).where(same).limit(MOST_COPIES);
       for (const row of rows) {
@@ -159,7 +147,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   begin(ref: SubmissionItemRef, atMs: number): Promise<SubmissionItem | undefined> {
-    return this.#atOnce(ref.tenantId, async (tx) => {
+    return this.atOnce(ref.tenantId, async (tx) => {
       const known = await this.#locked(tx, ref);
       if (known === undefined) return undefined;
       const [row] = await tx.select(withoutDocument).from(items).where(isItem(ref));
@@ -173,7 +161,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   finish(ref: SubmissionItemRef, outcome: ItemOutcome, atMs: number): Promise<Submission | undefined> {
-    return this.#atOnce(ref.tenantId, async (tx) => {
+    return this.atOnce(ref.tenantId, async (tx) => {
       const known = await this.#locked(tx, ref);
       if (known === undefined) return undefined;
       const [row] = await tx.select({ state: items.state }).from(items).where(isItem(ref));
@@ -198,10 +186,10 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   retry(ref: SubmissionRef, index: number | undefined, atMs: number): Promise<number | undefined> {
-    return this.#atOnce(ref.tenantId, async (tx) => {
+    return this.atOnce(ref.tenantId, async (tx) => {
       const known = await this.#locked(tx, ref);
       if (known === undefined) return undefined;
-      const wanted = and(ofSubmission(ref), eq(items.state, 'failed'), index === undefined ? undefined : eq(items.index, index));
+      const wanted = and(ofSubmission(ref), equals(items, { state: 'failed', index }));
       const again = await tx
         .update(items)
         .set({ state: 'queued', updatedAtMs: Math.round(atMs), code: null, reason: null })
@@ -219,7 +207,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   cancel(ref: SubmissionRef, atMs: number): Promise<Submission | undefined> {
-    return this.#atOnce(ref.tenantId, async (tx) => {
+    return this.atOnce(ref.tenantId, async (tx) => {
       const known = await this.#locked(tx, ref);
       if (known === undefined || known.queued + known.running === 0) return known && submissionOf(known);
       await tx
@@ -237,19 +225,19 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   async uploads(ref: SubmissionRef): Promise<readonly string[] | undefined> {
-    return this.#atOnce(ref.tenantId, async (tx) =>
+    return this.atOnce(ref.tenantId, async (tx) =>
       (await this.#locked(tx, ref)) === undefined ? undefined : uploadsOf(tx, ref),
     );
   }
 
   async uploadRemoved(ref: SubmissionItemRef): Promise<void> {
-    await this.#ask(ref.tenantId, (session) => session.update(items).set({ uploadObject: null }).where(isItem(ref)));
+    await this.ask(ref.tenantId, (session) => session.update(items).set({ uploadObject: null }).where(isItem(ref)));
   }
 
   async uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]> {
     const { tenantId, submissionId, index, uploadObject } = items;
     const rows = await inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId, submissionId, index, object: uploadObject })
         .from(items)
         .where(sql`state = 'done' AND upload_object IS NOT NULL`)
@@ -261,10 +249,10 @@ export class PostgresSubmissions implements SubmissionRepository {
 
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined> {
     const { tenantId, submissionId } = ref;
-    return this.#atOnce(tenantId, async (tx) => {
+    return this.atOnce(tenantId, async (tx) => {
       if ((await this.#locked(tx, ref)) === undefined) return undefined;
       const kept = await uploadsOf(tx, ref);
-      for (const kind of ['text', 'audio'] as const) await this.#keys.destroy(tx, tenantId, submissionId, kind);
+      for (const kind of ['text', 'audio'] as const) await this.keys.destroy(tx, tenantId, submissionId, kind);
       await tx
         .delete(webhookDeliveries)
         .where(and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.callId, submissionId)));
@@ -276,13 +264,13 @@ export class PostgresSubmissions implements SubmissionRepository {
   async unannounced(limit: number): Promise<readonly Submission[]> {
     const ended = and(isNotNull(submissions.endedAtMs), isNull(submissions.announcedAtMs));
     const rows = await inStoreErrors(
-      this.#tenancy.owner.select().from(submissions).where(ended).orderBy(asc(submissions.endedAtMs)).limit(limit),
+      this.tenancy.owner.select().from(submissions).where(ended).orderBy(asc(submissions.endedAtMs)).limit(limit),
     );
     return rows.map(submissionOf);
   }
 
   async announced(ref: SubmissionRef, atMs: number): Promise<void> {
-    await this.#ask(ref.tenantId, (session) =>
+    await this.ask(ref.tenantId, (session) =>
       session
         .update(submissions)
         .set({ announcedAtMs: Math.round(atMs) })
@@ -292,7 +280,7 @@ export class PostgresSubmissions implements SubmissionRepository {
 
   waiting(query: { untouchedSinceMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
     return inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .selectDistinct({ tenantId: items.tenantId, submissionId: items.submissionId })
         .from(items)
         .where(and(sql`${items.state} IN ('queued', 'running')`, lt(items.updatedAtMs, query.untouchedSinceMs)))
@@ -302,7 +290,7 @@ export class PostgresSubmissions implements SubmissionRepository {
 
   endedBefore(query: { endedBeforeMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
     return inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId: submissions.tenantId, submissionId: submissions.id })
         .from(submissions)
         .where(lt(submissions.endedAtMs, query.endedBeforeMs))
@@ -336,15 +324,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   #key(session: Session, { tenantId, submissionId }: SubmissionRef): Promise<CallKey | undefined> {
-    return this.#keys.find(session, tenantId, submissionId, 'text');
-  }
-
-  #ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return inStoreErrors(this.#tenancy.ask(tenantId, run));
-  }
-
-  #atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return inStoreErrors(this.#tenancy.atOnce(tenantId, run));
+    return this.keys.find(session, tenantId, submissionId, 'text');
   }
 }
 

@@ -1,39 +1,30 @@
 import { type SQL, and, asc, desc, eq, lt, sql } from 'drizzle-orm';
-import { checkLimit, readCursor, writeCursor } from './query.ts';
+import { checkLimit, equals, pageOf, pastCursor, present } from './query.ts';
 import type { DeliveryRef, WebhookDelivery, WebhookPage, WebhookRepository } from '../port.ts';
-import { type CallKeys, wrappedTextKey, wasErased } from './keys.ts';
+import { wrappedTextKey, wasErased } from './keys.ts';
 import { webhookDeliveries as deliveries } from './schema.ts';
 import { storable } from '../record.ts';
-import { type Tenancy, inStoreErrors } from './tenancy.ts';
+import { Repository } from './repository.ts';
+import { inStoreErrors } from './tenancy.ts';
 
-export class PostgresWebhooks implements WebhookRepository {
-  readonly #tenancy: Tenancy;
-  readonly #keys: CallKeys;
-
-  constructor(tenancy: Tenancy, keys: CallKeys) {
-    this.#tenancy = tenancy;
-    this.#keys = keys;
-  }
-
+export class PostgresWebhooks extends Repository implements WebhookRepository {
   async add(delivery: Parameters<WebhookRepository['add']>[0]): Promise<boolean> {
     const { tenantId, id, callId, endpoint, type } = delivery;
     const createdAtMs = Math.round(delivery.createdAtMs);
-    return inStoreErrors(
-      this.#tenancy.atOnce(tenantId, async (tx) => {
-        const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
-        if (await wasErased(tx, tenantId, callId, 'text')) {
-          await this.#keys.destroy(tx, tenantId, callId, 'text');
-          return false;
-        }
-        const body = key.seal(`webhook/${id}`, storable(delivery.body));
-        const kept = { state: 'pending', attempts: 0, createdAtMs, updatedAtMs: createdAtMs, body } as const;
-        await tx
-          .insert(deliveries)
-          .values({ tenantId, id, callId, endpoint, type, ...kept })
-          .onConflictDoNothing();
-        return true;
-      }),
-    );
+    return this.atOnce(tenantId, async (tx) => {
+      const key = await this.keys.obtain(tx, tenantId, callId, 'text');
+      if (await wasErased(tx, tenantId, callId, 'text')) {
+        await this.keys.destroy(tx, tenantId, callId, 'text');
+        return false;
+      }
+      const body = key.seal(`webhook/${id}`, storable(delivery.body));
+      const kept = { state: 'pending', attempts: 0, createdAtMs, updatedAtMs: createdAtMs, body } as const;
+      await tx
+        .insert(deliveries)
+        .values({ tenantId, id, callId, endpoint, type, ...kept })
+        .onConflictDoNothing();
+      return true;
+    });
   }
 
   async get(tenantId: string, id: string): Promise<WebhookDelivery | undefined> {
@@ -59,22 +50,15 @@ export class PostgresWebhooks implements WebhookRepository {
   async page(tenantId: string, query: Parameters<WebhookRepository['page']>[1]): Promise<WebhookPage> {
     const { limit, before, callId, state } = query;
     checkLimit(limit);
-    const after = readCursor(before);
-    const where = and(
-      eq(deliveries.tenantId, tenantId),
-      callId === undefined ? undefined : eq(deliveries.callId, callId),
-      state === undefined ? undefined : eq(deliveries.state, state),
-      after === undefined ? undefined : sql`(${deliveries.createdAtMs}, ${deliveries.id}) < (${after[0]}, ${after[1] ?? ''})`,
-    );
-    const found = await this.#read(tenantId, where, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return { deliveries: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+    const past = pastCursor(before, [deliveries.createdAtMs, deliveries.id]);
+    const where = and(eq(deliveries.tenantId, tenantId), equals(deliveries, { callId, state }), past);
+    const { page, next } = pageOf(await this.#read(tenantId, where, limit + 1), limit, (row) => [row.createdAtMs, row.id]);
+    return { deliveries: page, next };
   }
 
   async pending(options: { untouchedSinceMs: number; limit: number }): Promise<readonly DeliveryRef[]> {
     return inStoreErrors(
-      this.#tenancy.owner
+      this.tenancy.owner
         .select({ tenantId: deliveries.tenantId, id: deliveries.id })
         .from(deliveries)
         .where(and(sql`${deliveries.state} = 'pending'`, lt(deliveries.updatedAtMs, options.untouchedSinceMs)))
@@ -84,20 +68,18 @@ export class PostgresWebhooks implements WebhookRepository {
   }
 
   async #read(tenantId: string, where: SQL | undefined, limit: number): Promise<WebhookDelivery[]> {
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({ row: deliveries, wrapped: wrappedTextKey('webhook_deliveries') })
-          .from(deliveries)
-          .where(where)
-          .orderBy(desc(deliveries.createdAtMs), desc(deliveries.id))
-          .limit(limit),
-      ),
+    const rows = await this.ask(tenantId, (session) =>
+      session
+        .select({ row: deliveries, wrapped: wrappedTextKey('webhook_deliveries') })
+        .from(deliveries)
+        .where(where)
+        .orderBy(desc(deliveries.createdAtMs), desc(deliveries.id))
+        .limit(limit),
     );
     return rows.map(({ row, wrapped }) => {
-      const key = wrapped === null ? undefined : this.#keys.open(tenantId, row.callId, 'text', wrapped);
+      const key = wrapped === null ? undefined : this.keys.open(tenantId, row.callId, 'text', wrapped);
       const body = key?.open(`webhook/${row.id}`, row.body);
-      return { ...row, status: row.status ?? undefined, reason: row.reason ?? undefined, body };
+      return { ...present(row), body };
     });
   }
 
@@ -106,14 +88,12 @@ export class PostgresWebhooks implements WebhookRepository {
     id: string,
     change: { [Column in keyof typeof deliveries.$inferInsert]?: (typeof deliveries.$inferInsert)[Column] | SQL },
   ): Promise<boolean> {
-    const changed = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(deliveries)
-          .set(change)
-          .where(and(eq(deliveries.tenantId, tenantId), eq(deliveries.id, id)))
-          .returning({ id: deliveries.id }),
-      ),
+    const changed = await this.ask(tenantId, (session) =>
+      session
+        .update(deliveries)
+        .set(change)
+        .where(and(eq(deliveries.tenantId, tenantId), eq(deliveries.id, id)))
+        .returning({ id: deliveries.id }),
     );
     return changed.length > 0;
   }

@@ -76,12 +76,12 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/console/calls/call_${String(CALLS - 2).padStart(5, '0')}`);
 
-    // Back from the call, the list is where it was left; once it has the focus, keys go on from the row.
+    // Back from the call, the list is where it was left and has the focus: keys go on from the row.
     await page.goBack();
     const left = page.locator(`[aria-rowindex="${CALLS}"][aria-selected="true"]`);
     await left.waitFor();
     expect(await left.evaluate((row) => row.getBoundingClientRect().bottom <= innerHeight)).toBe(true);
-    await grid.focus();
+    await expect.poll(() => grid.evaluate((element) => element === document.activeElement)).toBe(true);
     await page.keyboard.press('ArrowUp');
     await page.locator(`[aria-rowindex="${CALLS - 1}"][aria-selected="true"]`).waitFor();
     expect(opened.foreign).toEqual([]);

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { GatewayNote } from '../../../src/cli/running-gateways.ts';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import type { attemptView } from '../../../src/http/api/calls/attempt-views.ts';
+import type { attemptView } from '../../../src/http/api/calls/call-views.ts';
 import { type OnDial, type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { CallRefused } from '../../../src/sim/errors.ts';

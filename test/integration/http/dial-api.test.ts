@@ -9,7 +9,7 @@ import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { readCallerIds } from '../../../src/config/caller-ids.ts';
 import { apiRoutes } from '../../../src/http/api/api.ts';
 import { ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';
-import type { attemptView } from '../../../src/http/api/calls/attempt-views.ts';
+import type { attemptView } from '../../../src/http/api/calls/call-views.ts';
 import { useProblems } from '../../../src/http/problem.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

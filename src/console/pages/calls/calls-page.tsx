@@ -21,19 +21,8 @@ type CallList = z.output<typeof callPageView>;
 /** A first page that is soon there, then long ones: scrolling asks for fewer. */
 const [FIRST, NEXT] = [100, 200];
 
-/** Every call: searched, looked through, and exported. */
-export function CallsPage(): ReactNode {
-  const w = useWords(callsWords);
-  const format = useFormat();
-  const [, navigate] = useLocation();
-  const search = useSearch();
-  const client = useQueryClient();
-  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
-  const [shown, show] = useShownColumns();
-  const filters = useMemo(() => readFilters(search), [search]);
-  const asked = useMemo(() => apiQuery(filters), [filters]);
-  const wanted = useMemo(() => wantedWords(filters.text), [filters]);
-
+/** The pages of a search, as far as they were asked for, and how many calls it finds. */
+function useFoundCalls(asked: ReturnType<typeof apiQuery>) {
   const list = useInfiniteQuery({
     queryKey: ['calls', asked],
     queryFn: ({ pageParam, signal }) =>
@@ -55,6 +44,23 @@ export function CallsPage(): ReactNode {
     queryFn: ({ signal }) => get<z.output<typeof callCountView>>(`/calls/count${query(asked)}`, signal),
     placeholderData: keepPreviousData,
   });
+  return { list, counted };
+}
+
+/** Every call: searched, looked through, and exported. */
+export function CallsPage(): ReactNode {
+  const w = useWords(callsWords);
+  const format = useFormat();
+  const [, navigate] = useLocation();
+  const search = useSearch();
+  const client = useQueryClient();
+  const narrow = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const [shown, show] = useShownColumns();
+  const filters = useMemo(() => readFilters(search), [search]);
+  const asked = useMemo(() => apiQuery(filters), [filters]);
+  const wanted = useMemo(() => wantedWords(filters.text), [filters]);
+
+  const { list, counted } = useFoundCalls(asked);
   const calls = useMemo(() => list.data?.pages.flatMap((page) => page.calls) ?? [], [list.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage, error } = list;
   const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);

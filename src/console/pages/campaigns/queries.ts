@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { z } from 'zod';
-import type { attemptPageView } from '../../../http/api/calls/attempt-views.ts';
+import type { attemptPageView } from '../../../http/api/calls/call-views.ts';
 import type {
   campaignDetailView,
   campaignItemView,

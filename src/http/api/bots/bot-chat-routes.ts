@@ -5,7 +5,7 @@ import { type ChatStanding, ChatRefusedError } from '../../../rehearsal/chat/bot
 import type { ChatEvent } from '../../../rehearsal/chat/chat-event.ts';
 import { ChatUsageError } from '../../../rehearsal/chat/open-chat.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import { botOfTenant } from './bot-routes.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
@@ -117,10 +117,7 @@ export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
   );
   app.delete(
     '/bot-chats/:chatId',
-    {
-      config: { scope: 'calls:talk' },
-      schema: { summary: 'End a chat', params: chatId, response: { 200: z.object({ ended: z.boolean() }) } },
-    },
+    about('calls:talk', 'End a chat', { params: chatId, response: { 200: z.object({ ended: z.boolean() }) } }),
     async ({ principal, params }) => ({ ended: await chats.end(principal.id, params.chatId) }),
   );
 }

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type Ending, endingOf } from '../../../call/log/outcome.ts';
 import type { BotStatistics, CountedCalls, OutcomeCount, PathCounts, ReplyTimes } from '../../../records/statistics.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import { botOfTenant } from './bot-routes.ts';
 import { botPathsView, type BotStatsView, botStatsView } from './bot-views.ts';
-import { isoTime } from '../calls/call-views.ts';
+import { isoTime } from '../views.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
 const asked = z.strictObject({
@@ -36,15 +36,11 @@ export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiD
   };
   app.get(
     '/bots/:name/paths',
-    {
-      config: { scope: 'bots:read' },
-      schema: {
-        summary: 'Where calls went in a bot’s dialog, step by step, and where they ended',
-        params: named,
-        querystring: asked,
-        response: { 200: botPathsView },
-      },
-    },
+    about('bots:read', 'Where calls went in a bot’s dialog, step by step, and where they ended', {
+      params: named,
+      querystring: asked,
+      response: { 200: botPathsView },
+    }),
     async ({ principal: { tenantId }, params: { name }, query }) => {
       const { calls } = found(tenantId, name, query);
       const counts = await paths.get(JSON.stringify([tenantId, name, query]), () => store.statistics.paths(tenantId, calls));
@@ -60,15 +56,11 @@ export function botCountRoutes(app: ApiApp, { bots: orders, store, clock }: ApiD
   );
   app.get(
     '/bots/:name/stats',
-    {
-      config: { scope: 'bots:read' },
-      schema: {
-        summary: 'How a bot’s calls ended and how long callers waited, by version and by day',
-        params: named,
-        querystring: asked,
-        response: { 200: botStatsView },
-      },
-    },
+    about('bots:read', 'How a bot’s calls ended and how long callers waited, by version and by day', {
+      params: named,
+      querystring: asked,
+      response: { 200: botStatsView },
+    }),
     async ({ principal: { tenantId }, params: { name }, query }) => {
       const { bot, calls } = found(tenantId, name, query);
       const counts = await statistics.get(JSON.stringify([tenantId, name, query]), () =>

@@ -4,10 +4,10 @@ import { type Bot, botsOfTenant } from '../../../config/bots.ts';
 import type { Problem } from '../../../config/problem.ts';
 import { DEFAULT_TENANT } from '../../../config/tenant-id.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps, BotOrders } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type BotOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { type BotView, botListView, botView, placeOf, problemView, settingsView, shownText } from './bot-views.ts';
-import { isoTime, numbersFor } from '../calls/call-views.ts';
+import { isoTime, numbersFor } from '../views.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
 
@@ -16,10 +16,7 @@ export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
   if (orders === undefined) return;
   app.get(
     '/bots',
-    {
-      config: { scope: 'bots:read' },
-      schema: { summary: 'Bots that new calls get, and what is wrong with their files', response: { 200: botListView } },
-    },
+    about('bots:read', 'Bots that new calls get, and what is wrong with their files', { response: { 200: botListView } }),
     async ({ principal }) => {
       const all = orders.bots();
       const bots = botsOfTenant(all, principal.tenantId);
@@ -37,14 +34,10 @@ export function botRoutes(app: ApiApp, { bots: orders }: ApiDeps): void {
   );
   app.get(
     '/bots/:name',
-    {
-      config: { scope: 'bots:read' },
-      schema: {
-        summary: 'One bot: its settings, its problems, and a flow as a graph',
-        params: named,
-        response: { 200: botView },
-      },
-    },
+    about('bots:read', 'One bot: its settings, its problems, and a flow as a graph', {
+      params: named,
+      response: { 200: botView },
+    }),
     async ({ principal, params: { name } }) => {
       const bot = botOfTenant(orders, principal, name);
       const summary = await summaryOf(orders, bot, await orders.files(), principal);

@@ -3,8 +3,8 @@ import { postCallJobId } from '../../../records/after-call/analyse-call.ts';
 import { POST_CALL } from '../../../records/queue/port.ts';
 import type { Analysis } from '../../../records/port.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
-import { isoTime } from './call-views.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { viewOf } from '../views.ts';
 
 const callId = z.strictObject({ callId: z.string().min(1).max(200) });
 
@@ -25,30 +25,22 @@ export const callAnalysesView = z.object({ analyses: z.array(analysisView), prof
 export function analysisRoutes(app: ApiApp, { store, queue, profiles, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/analyses',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: "A call's analyses, one for each profile, and the profiles that there are",
-        params: callId,
-        response: { 200: callAnalysesView },
-      },
-    },
+    about('analyses:read', "A call's analyses, one for each profile, and the profiles that there are", {
+      params: callId,
+      response: { 200: callAnalysesView },
+    }),
     async ({ principal, params }) => ({
-      analyses: (await store.analyses.list(principal.tenantId, params.callId)).map(viewOf),
+      analyses: (await store.analyses.list(principal.tenantId, params.callId)).map(viewOfAnalysis),
       profiles: [...profiles.names],
     }),
   );
   app.post(
     '/calls/:callId/analyses',
-    {
-      config: { scope: 'analyses:write' },
-      schema: {
-        summary: 'Analyse a call once more, with a profile; the earlier results stay',
-        params: callId,
-        body: z.strictObject({ profile: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u) }),
-        response: { 202: z.object({ job: z.string() }) },
-      },
-    },
+    about('analyses:write', 'Analyse a call once more, with a profile; the earlier results stay', {
+      params: callId,
+      body: z.strictObject({ profile: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u) }),
+      response: { 202: z.object({ job: z.string() }) },
+    }),
     async ({ principal: { id: by, tenantId }, params, id, headers, body: { profile } }) => {
       requireKnownProfile(profiles, profile);
       const subject = { tenantId, callId: params.callId };
@@ -63,21 +55,17 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles, audit }: A
   );
   app.get(
     '/analyses',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: 'All analyses, newest first',
-        querystring: z.strictObject({
-          profile: z.string().min(1).max(100).optional(),
-          limit: z.coerce.number().int().min(1).max(200).default(50),
-          cursor: z.string().max(500).optional(),
-        }),
-        response: { 200: z.object({ analyses: z.array(analysisView), next: z.string().nullable() }) },
-      },
-    },
+    about('analyses:read', 'All analyses, newest first', {
+      querystring: z.strictObject({
+        profile: z.string().min(1).max(100).optional(),
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        cursor: z.string().max(500).optional(),
+      }),
+      response: { 200: z.object({ analyses: z.array(analysisView), next: z.string().nullable() }) },
+    }),
     async ({ principal, query: { profile, limit, cursor } }) => {
       const page = await store.analyses.page(principal.tenantId, { limit, before: cursor, profile });
-      return { analyses: page.analyses.map(viewOf), next: page.next ?? null };
+      return { analyses: page.analyses.map(viewOfAnalysis), next: page.next ?? null };
     },
   );
 }
@@ -88,8 +76,6 @@ export function requireKnownProfile(profiles: ApiDeps['profiles'], name: string)
     throw new RequestRefused(400, `There is no analysis profile ${name}; there are ${profiles.names.join(', ')}.`);
 }
 
-function viewOf({ createdAtMs, disposition, score, ...analysis }: Analysis): z.output<typeof analysisView> {
-  const { callId, profile, version, document } = analysis;
-  const createdAt = isoTime(createdAtMs);
-  return { callId, profile, version, createdAt, disposition: disposition ?? null, score: score ?? null, document };
+function viewOfAnalysis(analysis: Analysis): z.output<typeof analysisView> {
+  return viewOf(analysisView, analysis, {});
 }

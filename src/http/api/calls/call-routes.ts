@@ -5,7 +5,7 @@ import { ANSWERED_BY } from '../../../config/answered-by.ts';
 import { csvLines } from '../../../records/analysis/table.ts';
 import type { CallQuery } from '../../../records/port.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import {
   callCountView,
   callPageView,
@@ -78,10 +78,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   };
   app.get(
     '/calls',
-    {
-      config: { scope: 'calls:read' },
-      schema: { summary: 'List and search calls, newest first', querystring: listQuery, response: { 200: callPageView } },
-    },
+    about('calls:read', 'List and search calls, newest first', { querystring: listQuery, response: { 200: callPageView } }),
     async ({ principal, query: { limit, cursor, ...asked } }) => {
       refuseNumberSearch(principal, asked);
       const page = await store.calls.search(principal.tenantId, { ...searchOf(asked), limit, before: cursor });
@@ -90,10 +87,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   );
   app.get(
     '/calls/count',
-    {
-      config: { scope: 'calls:read' },
-      schema: { summary: 'How many calls a search finds', querystring: callFilters, response: { 200: callCountView } },
-    },
+    about('calls:read', 'How many calls a search finds', { querystring: callFilters, response: { 200: callCountView } }),
     async ({ principal, query: asked }) => {
       refuseNumberSearch(principal, asked);
       const count = await store.calls.count(principal.tenantId, searchOf(asked), MOST_COUNTED);
@@ -102,14 +96,10 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   );
   app.get(
     '/calls/export',
-    {
-      config: { scope: 'calls:read' },
-      schema: {
-        summary: 'All calls of a search as CSV or JSONL, streamed',
-        querystring: callFilters.extend({ format: z.enum(['csv', 'jsonl']).default('jsonl') }),
-        response: { 200: { content: { 'application/x-ndjson': bytes, 'text/csv': bytes } } },
-      },
-    },
+    about('calls:read', 'All calls of a search as CSV or JSONL, streamed', {
+      querystring: callFilters.extend({ format: z.enum(['csv', 'jsonl']).default('jsonl') }),
+      response: { 200: { content: { 'application/x-ndjson': bytes, 'text/csv': bytes } } },
+    }),
     async ({ principal, query: { format, ...asked }, signal }, reply) => {
       refuseNumberSearch(principal, asked);
       const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson';
@@ -131,10 +121,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   );
   app.get(
     '/calls/:callId',
-    {
-      config: { scope: 'calls:read' },
-      schema: { summary: 'One call with its turns and its timeline', params: callId, response: { 200: callView } },
-    },
+    about('calls:read', 'One call with its turns and its timeline', { params: callId, response: { 200: callView } }),
     async ({ principal, params: { callId: id } }) => {
       const { tenantId } = principal;
       const call = await store.calls.get(tenantId, id);
@@ -146,14 +133,10 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   );
   app.get(
     '/calls/:callId/audio',
-    {
-      config: { scope: 'recordings:read' },
-      schema: {
-        summary: 'The recording as WAV, or what it was turned into after the call, or a range of it',
-        params: callId,
-        response: { 200: recordingAnswer, 206: recordingAnswer },
-      },
-    },
+    about('recordings:read', 'The recording as WAV, or what it was turned into after the call, or a range of it', {
+      params: callId,
+      response: { 200: recordingAnswer, 206: recordingAnswer },
+    }),
     async ({ principal, params, headers, signal }, reply) => {
       const call = await found(principal.tenantId, params.callId);
       const recording = await recordings.open(call);

@@ -1,15 +1,72 @@
 import { z } from 'zod';
+import { ANSWERED_BY } from '../../../config/answered-by.ts';
+import { type Attempt, ATTEMPT_STATES, DISPOSITIONS, PURPOSES } from '../../../records/dialling.ts';
+import type { Principal } from '../system/api-keys.ts';
+import { maskedEntries, textsFor, viewOf, isoTime, numbersFor, optionalTime } from '../views.ts';
 import { liveCall, type LiveCall } from '../../../call/admission/live-calls.ts';
 import { TRANSFER_STATES } from '../../../call/live-session.ts';
-import { ANSWERED_BY } from '../../../config/answered-by.ts';
-import type { Attempt } from '../../../records/dialling.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { Principal } from '../system/api-keys.ts';
-import { attemptView, viewOfAttempt } from './attempt-views.ts';
 import type { CallSummary, StoredCall } from '../../../records/port.ts';
 import { plainText } from '../../../records/privacy/blind-index.ts';
-import { maskNumber, maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import { callRecord, callTransfer, callTurn, outboundCall, timelineEvent } from '../../../records/record.ts';
+
+const timeOrNull = z.iso.datetime().nullable();
+const texts = z.record(z.string(), z.string());
+
+/** An outbound call, from the gate's decision to its result. */
+export const attemptView = z.object({
+  /** The call's id too. */
+  id: z.string(),
+  /** `placing`: the carrier was asked, and has reported no progress yet. */
+  state: z.enum(ATTEMPT_STATES),
+  bot: z.string(),
+  carrier: z.string(),
+  carrierCallId: z.string().nullable(),
+  from: z.string(),
+  /** Masked without the scope `numbers:read`; empty once erased. */
+  to: z.string(),
+  campaign: z.string().nullable(),
+  contact: z.string().nullable(),
+  /** Number of the attempt for its contact, from 1. */
+  attempt: z.int(),
+  profile: z.string(),
+  purpose: z.enum(PURPOSES).nullable(),
+  variables: texts,
+  metadata: texts,
+  ringTimeoutMs: z.int(),
+  /** Entry of the gate's decision in its log. */
+  decision: z.int(),
+  createdAt: z.iso.datetime(),
+  /** When the carrier was asked. */
+  placedAt: timeOrNull,
+  ringingAt: timeOrNull,
+  answeredAt: timeOrNull,
+  endedAt: timeOrNull,
+  answeredBy: z.enum(ANSWERED_BY).nullable(),
+  disposition: z.enum(DISPOSITIONS).nullable(),
+  /** The carrier's own code or word for a failure, or the name of a refusal. */
+  cause: z.string().nullable(),
+  /** When the person asked to be called back. */
+  callBackAt: timeOrNull,
+});
+
+export const attemptPageView = z.object({ attempts: z.array(attemptView), next: z.string().nullable() });
+
+export function viewOfAttempt(attempt: Attempt, key: Pick<Principal, 'scopes'>): z.output<typeof attemptView> {
+  const { from, to } = attempt;
+  const masked = textsFor([from, to], key);
+  return viewOf(attemptView, attempt, {
+    bot: attempt.botName,
+    from: masked(from),
+    to: masked(to),
+    campaign: attempt.campaignId ?? null,
+    contact: attempt.contactId ?? null,
+    attempt: attempt.index,
+    variables: maskedEntries(attempt.variables, masked),
+    metadata: maskedEntries(attempt.metadata, masked),
+    decision: attempt.decisionSequence,
+  });
+}
 
 const wallTime = z.iso.datetime();
 
@@ -88,14 +145,6 @@ export const callCountView = z.object({
   more: z.boolean(),
 });
 
-type Summary = Omit<z.output<typeof callSummaryView>, keyof typeof ofLists>;
-type Listed = 'turnCount' | 'durationMs' | 'worstReplyMs' | 'medianReplyMs' | 'campaignId' | 'answeredBy';
-
-/** Formats numbers as this key may see them. */
-export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: string) => string {
-  return (number) => (scopes.includes('numbers:read') ? number : maskNumber(number));
-}
-
 /** Shorter numbers stay visible in texts, so searching for them reveals nothing. */
 const LONG_NUMBER = /\p{N}{7,}/u;
 
@@ -116,31 +165,13 @@ interface NumberSearch {
   readonly variable?: readonly string[] | undefined;
 }
 
-/** Formats a call's texts, with numbers in them as this key may see them. */
-export function textsFor({ from, to }: { readonly from: string; readonly to: string }, { scopes }: Pick<Principal, 'scopes'>) {
-  return (text: string): string => (scopes.includes('numbers:read') ? text : maskNumbersIn(text, [from, to]));
-}
-
-export function maskedEntries(texts: Readonly<Record<string, string>>, masked: (text: string) => string): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [masked(name), masked(value)]));
-}
-
-function summaryOf(call: Omit<CallSummary, Listed>, key: Principal): Summary {
-  const shown = numbersFor(key);
-  const masked = textsFor(call, key);
+/** A call's facts with the names and masks of its view. */
+function namedFacts(call: Pick<CallSummary, 'botName' | 'from' | 'to' | 'keeping' | 'variables' | 'notes'>, key: Principal) {
+  const [shown, masked] = [numbersFor(key), textsFor([call.from, call.to], key)];
   return {
-    id: call.id,
     bot: call.botName,
-    carrier: call.carrier,
     from: shown(call.from),
     to: shown(call.to),
-    direction: call.direction,
-    language: call.language,
-    startedAt: isoTime(call.startedAtMs),
-    endedAt: call.endedAtMs === undefined ? null : isoTime(call.endedAtMs),
-    endReason: call.endReason ?? null,
-    recorded: call.recorded,
-    disposition: call.disposition ?? null,
     analysis: call.keeping.analysisState,
     variables: maskedEntries(call.variables, masked),
     notes: call.notes.map(masked),
@@ -148,69 +179,48 @@ function summaryOf(call: Omit<CallSummary, Listed>, key: Principal): Summary {
 }
 
 export function summaryView(call: CallSummary, key: Principal): z.output<typeof callSummaryView> {
-  return {
-    ...summaryOf(call, key),
-    turns: call.turnCount,
-    durationMs: call.durationMs ?? null,
-    worstReplyMs: call.worstReplyMs ?? null,
-    medianReplyMs: call.medianReplyMs ?? null,
-    campaign: call.campaignId ?? null,
-    answeredBy: call.answeredBy ?? null,
-  };
+  return viewOf(callSummaryView, call, { ...namedFacts(call, key), turns: call.turnCount, campaign: call.campaignId ?? null });
 }
 
 /** @param attempt of an outbound call */
 export function detailView(call: StoredCall, key: Principal, attempt?: Attempt): z.output<typeof callView> {
-  const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
-  const isRecorded = keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined;
+  const {
+    keeping,
+    recordingPath,
+    outbound,
+    metadata = {},
+    optOut,
+    variables = {},
+    notes = [],
+    voicemails = [],
+    transfers = [],
+  } = call;
+  const recorded = keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined;
   const recordedAtMs = call.recordingStartedAtMs ?? call.answeredAtMs ?? call.startedAtMs;
-  return {
-    ...summaryOf(
-      {
-        ...call,
-        endedAtMs: call.endedAtMs,
-        endReason: call.endReason,
-        variables: call.variables ?? {},
-        notes: call.notes ?? [],
-        recorded: isRecorded,
-      },
-      key,
-    ),
-    recordingStartsMs: isRecorded ? recordedAtMs - call.startedAtMs : null,
+  return viewOf(callView, call, {
+    ...namedFacts({ ...call, variables, notes }, key),
+    recorded,
+    recordingStartsMs: recorded ? recordedAtMs - call.startedAtMs : null,
     legalHold: keeping.legalHold,
     mode: call.mode ?? 'bot',
-    summary,
-    outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
+    outbound:
+      outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor([call.from, call.to], key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
-    callBackAt: callBackAtMs === undefined ? null : isoTime(callBackAtMs),
-    voicemails: (call.voicemails ?? []).map(({ turn, startedAtMs, durationMs, recorded }) => {
-      return { turn, at: isoTime(startedAtMs), durationMs: Math.round(durationMs), audio: isRecorded && recorded !== undefined };
+    voicemails: voicemails.map(({ turn, startedAtMs, durationMs, recorded: place }) => {
+      return { turn, at: isoTime(startedAtMs), durationMs: Math.round(durationMs), audio: recorded && place !== undefined };
     }),
-    transfers: (call.transfers ?? []).map((transfer) => ({ ...transfer, to: numbersFor(key)(transfer.to) })),
+    transfers: transfers.map((transfer) => ({ ...transfer, to: numbersFor(key)(transfer.to) })),
     attempt: attempt === undefined ? null : viewOfAttempt(attempt, key),
-    turns,
-    timeline,
-  };
+  });
 }
 
 /** An outbound call that is not in the store: it is ringing, in progress, or was never answered. */
 export function dialledView(dialled: Attempt, key: Principal): z.output<typeof callView> {
   const attempt = viewOfAttempt(dialled, key);
-  const { id, bot, carrier, from, to, variables, createdAt, endedAt, disposition, callBackAt } = attempt;
   return {
-    id,
-    bot,
-    carrier,
-    from,
-    to,
-    direction: 'outbound',
     language: '',
-    startedAt: createdAt,
-    endedAt,
-    endReason: disposition,
     disposition: null,
     analysis: 'none',
-    variables,
     notes: [],
     recorded: false,
     recordingStartsMs: null,
@@ -219,17 +229,18 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     summary: {},
     outbound: null,
     optOut: null,
-    callBackAt,
     transfers: [],
     voicemails: [],
-    attempt,
     turns: [],
     timeline: [],
+    ...viewOf(anyCallView, attempt, { direction: 'outbound' }),
+    startedAt: attempt.createdAt,
+    endedAt: attempt.endedAt,
+    endReason: attempt.disposition,
+    variables: attempt.variables,
+    callBackAt: attempt.callBackAt,
+    attempt,
   };
-}
-
-export function isoTime(wallMs: number): string {
-  return new Date(wallMs).toISOString();
 }
 
 export const liveCallView = anyCallView.extend({
@@ -263,25 +274,16 @@ export const liveCallView = anyCallView.extend({
 
 export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.output<typeof liveCallView> {
   const shown = numbersFor(key);
-  const { id, bot, carrier, from, to, direction, startedAtWallMs, phase, muted, mutedUntilWallMs, turns, transfer } = call;
-  return {
-    id,
-    bot,
-    carrier,
-    from: shown(from),
-    to: shown(to),
-    direction,
+  const { startedAtWallMs, mutedUntilWallMs, transfer, health } = call;
+  return viewOf(liveCallView, call, {
+    from: shown(call.from),
+    to: shown(call.to),
     since: isoTime(startedAtWallMs),
-    phase,
-    answeredBy: call.answeredBy ?? null,
-    muted,
     mode: call.mode ?? 'bot',
-    mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
+    mutedUntil: optionalTime(mutedUntilWallMs),
     transfer:
       transfer === undefined ? null : { to: shown(transfer.to), state: transfer.state, since: isoTime(transfer.sinceWallMs) },
-    turns,
-    takenOver: call.takenOver ?? null,
-    health: { ...call.health, lastReplyMs: call.health.lastReplyMs ?? null },
+    health: { ...health, lastReplyMs: health.lastReplyMs ?? null },
     words: key.scopes.includes('calls:listen') ? { caller: call.callerText, bot: call.botText } : null,
-  };
+  });
 }

@@ -9,10 +9,10 @@ import { type Attempt, DISPOSITIONS, PURPOSES } from '../../../records/dialling.
 import { StoreRecordError } from '../../../records/errors.ts';
 import { wantedAccount } from '../../../config/tenants.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps, DialOrders } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type DialOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { attemptPageView, attemptView, viewOfAttempt } from './attempt-views.ts';
-import { isoTime, refuseNumberSearch } from './call-views.ts';
+import { attemptPageView, attemptView, viewOfAttempt, refuseNumberSearch } from './call-views.ts';
+import { optionalTime } from '../views.ts';
 import { mayChooseRules, rulesOf } from '../dial-rules.ts';
 import { KEY_LIFE_MS } from '../idempotency.ts';
 import { SharedRateLimit } from '../../rate-limit.ts';
@@ -75,34 +75,17 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   };
   const stored = (answer: unknown): unknown => ({ ...attemptView.parse(answer), from: '', to: '', variables: {}, metadata: {} });
 
-  /** The attempt made by an earlier request under the same key, and the id for a new one. */
-  const earlier = async (
-    { id, tenantId }: Principal,
-    key: string,
-  ): Promise<{ readonly id: string; readonly attempt?: Attempt }> => {
-    for (let turn = 0; ; turn += 1) {
-      const name = JSON.stringify([tenantId, id, key, turn]);
-      const callId = `call_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
-      const attempt = await attempts.get(tenantId, callId);
-      if (attempt === undefined) return { id: callId };
-      const isOfLife = attempt.createdAtMs > clock.wallMs() - KEY_LIFE_MS;
-      // A refused attempt may be retried under its key.
-      const wasRefused = attempt.disposition === 'refused' || attempt.cause === NO_ROOM;
-      if (isOfLife && !wasRefused) return { id: callId, attempt };
-    }
-  };
-
   app.post(
     '/calls',
-    {
-      // The same key finds the same attempt, even after its process died.
-      config: { scope: 'calls:dial', stored, servesAgain: true },
-      schema: { summary: 'Place an outbound call', body: dialBody, response: { 201: attemptView } },
-    },
+    // The same key finds the same attempt, even after its process died.
+    about({ scope: 'calls:dial', stored, servesAgain: true }, 'Place an outbound call', {
+      body: dialBody,
+      response: { 201: attemptView },
+    }),
     async ({ principal, body, headers }, reply) => {
       const { tenantId } = principal;
       const { 'idempotency-key': key } = headers;
-      const known = typeof key === 'string' ? await earlier(principal, key) : undefined;
+      const known = typeof key === 'string' ? await earlierDial({ store, clock }, principal, key) : undefined;
       const answer = async (attempt: Attempt) => {
         reply.header('location', `/api/attempts/${attempt.id}`);
         return viewOfAttempt((await attempts.get(tenantId, attempt.id)) ?? attempt, principal);
@@ -128,14 +111,10 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   );
   app.get(
     '/attempts',
-    {
-      config: { scope: 'calls:read' },
-      schema: {
-        summary: 'Attempts at outbound calls, refused ones too, newest first',
-        querystring: listQuery,
-        response: { 200: attemptPageView },
-      },
-    },
+    about('calls:read', 'Attempts at outbound calls, refused ones too, newest first', {
+      querystring: listQuery,
+      response: { 200: attemptPageView },
+    }),
     async ({ principal, query: { limit, cursor, number, campaign, contact, disposition, from, to } }) => {
       refuseNumberSearch(principal, { number });
       const page = await attempts.page(principal.tenantId, {
@@ -153,23 +132,19 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
   );
   app.get(
     '/attempts/:attemptId',
-    {
-      config: { scope: 'calls:read' },
-      schema: { summary: 'How far an outbound call is, and what came of it', params: attemptId, response: { 200: attemptView } },
-    },
+    about('calls:read', 'How far an outbound call is, and what came of it', {
+      params: attemptId,
+      response: { 200: attemptView },
+    }),
     async ({ principal, params }) => viewOfAttempt(await found(principal.tenantId, params.attemptId), principal),
   );
   app.post(
     '/attempts/:attemptId/cancel',
-    {
-      config: { scope: 'calls:dial', stored },
-      schema: {
-        summary: 'Give up an outbound call that nobody has answered yet',
-        params: attemptId,
-        body: z.strictObject({}),
-        response: { 200: attemptView },
-      },
-    },
+    about({ scope: 'calls:dial', stored }, 'Give up an outbound call that nobody has answered yet', {
+      params: attemptId,
+      body: z.strictObject({}),
+      response: { 200: attemptView },
+    }),
     async ({ principal, params }) => {
       const { tenantId } = principal;
       const { id } = await found(tenantId, params.attemptId);
@@ -180,6 +155,24 @@ export function dialRoutes(app: ApiApp, { dialling, store, clock, rates }: ApiDe
       throw new RequestRefused(409, isOver ? 'The attempt is over.' : 'The call was answered: hang it up as a live call.');
     },
   );
+}
+
+/** The attempt made by an earlier request under the same key, and the id for a new one. */
+async function earlierDial(
+  { store: { attempts }, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  { id, tenantId }: Principal,
+  key: string,
+): Promise<{ readonly id: string; readonly attempt?: Attempt }> {
+  for (let turn = 0; ; turn += 1) {
+    const name = JSON.stringify([tenantId, id, key, turn]);
+    const callId = `call_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+    const attempt = await attempts.get(tenantId, callId);
+    if (attempt === undefined) return { id: callId };
+    const isOfLife = attempt.createdAtMs > clock.wallMs() - KEY_LIFE_MS;
+    // A refused attempt may be retried under its key.
+    const wasRefused = attempt.disposition === 'refused' || attempt.cause === NO_ROOM;
+    if (isOfLife && !wasRefused) return { id: callId, attempt };
+  }
 }
 
 /** Cause of an attempt given up for lack of a place. */
@@ -261,7 +254,7 @@ async function askedOf(
 
 /** A refusal that time will lift is a 409; any other is an error of the request or a fact about the number. */
 function refusalOf({ refusal, detail, refusals, retryAtMs }: RefusedDial, attempt: string): RequestRefused {
-  const retryAt = retryAtMs === undefined ? null : isoTime(retryAtMs);
+  const retryAt = optionalTime(retryAtMs);
   const members = { refusal, refusals, retryAt, attempt };
   return new RequestRefused(retryAtMs === undefined ? 422 : 409, sentenceOf(detail), { members });
 }

@@ -6,7 +6,7 @@ import { TARGET_REFUSALS } from '../../../config/allowed-target.ts';
 import type { AuditEvent } from '../../../records/retention/audit-log.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps, LiveCallOrders } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type LiveCallOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { liveCallView, liveView } from './call-views.ts';
 import { DEFAULT_TENANT, tenantOfAccount } from '../../../config/tenant-id.ts';
@@ -23,13 +23,9 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
   if (live === undefined) return;
   app.get(
     '/live-calls',
-    {
-      config: { scope: 'calls:read' },
-      schema: {
-        summary: 'The calls that this gateway is having now, oldest first',
-        response: { 200: z.object({ calls: z.array(liveCallView) }) },
-      },
-    },
+    about('calls:read', 'The calls that this gateway is having now, oldest first', {
+      response: { 200: z.object({ calls: z.array(liveCallView) }) },
+    }),
     async ({ principal }) => {
       const calls = await live.calls.list();
       const own = calls.filter(({ tenantId }) => tenantId === principal.tenantId);
@@ -163,15 +159,12 @@ export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
   const { listening, audit } = live;
   app.post(
     '/live-calls/listen',
-    {
-      // The token is not stored: a repeat under the same key makes another address.
-      config: { scope: 'calls:control', stored: () => ({ streamUrl: null, expiresAt: '' }), servesAgain: true },
-      schema: {
-        summary: 'Get the address of a media stream by which a call between people is listened to',
-        body: listenBody,
-        response: { 201: listenAnswer },
-      },
-    },
+    // The token is not stored: a repeat under the same key makes another address.
+    about(
+      { scope: 'calls:control', stored: () => ({ streamUrl: null, expiresAt: '' }), servesAgain: true },
+      'Get the address of a media stream by which a call between people is listened to',
+      { body: listenBody, response: { 201: listenAnswer } },
+    ),
     async ({ principal, body }) => {
       const { carrier, bot: botName, from, to, call, validForS } = body;
       const { tenantId } = principal;
@@ -214,15 +207,12 @@ export function browserCallRoute(app: ApiApp, { browserCalls, live, audit }: Api
   if (browserCalls === undefined || live === undefined) return;
   app.post(
     '/browser-calls',
-    {
-      // The token is not stored, and a call begins once: a repeat only gets the call's id.
-      config: { scope: 'calls:talk', stored: (answer) => ({ ...browserCallView.parse(answer), streamUrl: null }) },
-      schema: {
-        summary: 'Begin a call from a browser: get the address of its media socket, which can be opened once',
-        body: browserCallBody,
-        response: { 201: browserCallView },
-      },
-    },
+    // The token is not stored, and a call begins once: a repeat only gets the call's id.
+    about(
+      { scope: 'calls:talk', stored: (answer) => ({ ...browserCallView.parse(answer), streamUrl: null }) },
+      'Begin a call from a browser: get the address of its media socket, which can be opened once',
+      { body: browserCallBody, response: { 201: browserCallView } },
+    ),
     async ({ principal, body: { bot: botName }, id }) => {
       const known = live.listening.bots(principal.tenantId);
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);

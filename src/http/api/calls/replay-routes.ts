@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { OffhookError } from '../../../kernel/errors.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
-import { isoTime } from './call-views.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { optionalTime } from '../views.ts';
 import { fixtureView, type ReplayReportView, replayReportView } from './replay-views.ts';
 
 const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
@@ -21,21 +21,17 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
   };
   app.get(
     '/calls/:callId/fixture',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: 'Whether a call was saved for replay, and with which settings',
-        params: callId,
-        response: { 200: fixtureView },
-      },
-    },
+    about('analyses:read', 'Whether a call was saved for replay, and with which settings', {
+      params: callId,
+      response: { 200: fixtureView },
+    }),
     async ({ principal: { tenantId }, params, signal }): Promise<z.output<typeof fixtureView>> => {
       const keeps = fixtures.keeps(await botOf(tenantId, params.callId));
       try {
         const facts = await fixtures.facts(tenantId, params.callId, signal);
         if (facts === undefined) return { state: 'not-saved', keeps, ...UNKNOWN };
         const { expiresAtMs, bytes, digitsMasked, truncatedAtMs, settings } = facts;
-        const expiresAt = expiresAtMs === undefined ? null : isoTime(expiresAtMs);
+        const expiresAt = optionalTime(expiresAtMs);
         return { state: 'saved', keeps, expiresAt, bytes, digitsMasked, truncatedAtMs: truncatedAtMs ?? null, settings };
       } catch (error) {
         if (error instanceof OffhookError && error.code === 'OFFHOOK_FIXTURE_EXPIRED')
@@ -46,15 +42,11 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
   );
   app.get(
     '/calls/:callId/fixture/file',
-    {
-      config: { scope: 'analyses:write' },
-      schema: {
-        summary:
-          'The saved call as a file for `offhook replay`: it has the voice and the words of the caller. Needs recordings:read too',
-        params: callId,
-        response: { 200: { content: { 'application/gzip': { schema: z.unknown() } } } },
-      },
-    },
+    about(
+      'analyses:write',
+      'The saved call as a file for `offhook replay`: it has the voice and the words of the caller. Needs recordings:read too',
+      { params: callId, response: { 200: { content: { 'application/gzip': { schema: z.unknown() } } } } },
+    ),
     async ({ principal: { tenantId, id: by, scopes }, params, signal }, reply) => {
       if (!scopes.includes('recordings:read')) throw new RequestRefused(403, 'This needs the scope recordings:read.');
       await botOf(tenantId, params.callId);
@@ -75,10 +67,10 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
   );
   app.post(
     '/calls/:callId/replay',
-    {
-      config: { scope: 'analyses:write', servesAgain: true, stored: (answer) => withoutWords(replayReportView.parse(answer)) },
-      schema: {
-        summary: "Replay a saved call with other settings of its bot, and compare what today's code decides",
+    about(
+      { scope: 'analyses:write', servesAgain: true, stored: (answer) => withoutWords(replayReportView.parse(answer)) },
+      "Replay a saved call with other settings of its bot, and compare what today's code decides",
+      {
         params: callId,
         body: z.strictObject({
           /** Names as in a bot's file, nested ones with dots: `{"interruption.clearAfterMs": 200}`. */
@@ -86,7 +78,7 @@ export function replayRoutes(app: ApiApp, { store, replays }: ApiDeps): void {
         }),
         response: { 200: replayReportView },
       },
-    },
+    ),
     async ({ principal: { tenantId, id: by }, params, body: { settings }, signal }) => {
       await botOf(tenantId, params.callId);
       const named = Object.entries(settings).map(([name, value]) => ({ name, value }));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 
 /** Waveform of a call. */
 export const peaksView = z.object({
@@ -16,14 +16,10 @@ export function peaksRoute(app: ApiApp, { store, peaks }: ApiDeps): void {
   if (peaks === undefined) return;
   app.get(
     '/calls/:callId/peaks',
-    {
-      config: { scope: 'recordings:read' },
-      schema: {
-        summary: 'How loud both sides of the recording are, for drawing it',
-        params: z.strictObject({ callId: z.string().min(1).max(200) }),
-        response: { 200: peaksView },
-      },
-    },
+    about('recordings:read', 'How loud both sides of the recording are, for drawing it', {
+      params: z.strictObject({ callId: z.string().min(1).max(200) }),
+      response: { 200: peaksView },
+    }),
     async ({ principal, params }) => {
       const call = await store.calls.get(principal.tenantId, params.callId);
       if (call === undefined) throw new RequestRefused(404, 'There is no such call.');
@@ -44,10 +40,10 @@ export function voicemailRoute(app: ApiApp, { store, voicemails }: ApiDeps): voi
   if (voicemails === undefined) return;
   app.get(
     '/calls/:callId/voicemails/:turn/audio',
-    {
-      config: { scope: 'recordings:read' },
-      schema: { summary: 'A message that the caller left after the tone, as a mono WAV', params, response: { 200: audio } },
-    },
+    about('recordings:read', 'A message that the caller left after the tone, as a mono WAV', {
+      params,
+      response: { 200: audio },
+    }),
     async ({ principal, params: { callId, turn } }, reply) => {
       const call = await store.calls.get(principal.tenantId, callId);
       if (call === undefined) throw new RequestRefused(404, 'There is no such call.');

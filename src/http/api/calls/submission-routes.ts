@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { UploadedFile } from './upload.ts';
 import { stateOf, askForSubmission, removeSubmission } from '../../../records/submissions/lifecycle.ts';
 import type { Submission, SubmissionItem, SubmissionRef } from '../../../records/submissions.ts';
-import { isoTime } from './call-views.ts';
+import { viewOf } from '../views.ts';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { OffhookError } from '../../../kernel/errors.ts';
 import type { Store } from '../../../records/port.ts';
 import { RequestRefused } from '../../problem.ts';
 import { requireKnownProfile } from './analysis-routes.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 
 const NAME_CHARACTERS = 200;
 const METADATA_FIELDS = 50;
@@ -103,37 +103,15 @@ const itemView = z.object({
 });
 
 function viewOfSubmission(submission: Submission): z.output<typeof submissionView> {
-  const { id, profile, createdAtMs, endedAtMs, counts } = submission;
+  const { counts } = submission;
   const state = stateOf(submission);
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  return {
-    id,
-    profile,
-    state,
-    counts,
-    reason: state === 'failed' ? `${counts.failed} of ${total} recordings failed: see items` : null,
-    createdAt: isoTime(createdAtMs),
-    endedAt: endedAtMs === undefined ? null : isoTime(endedAtMs),
-  };
+  const reason = state === 'failed' ? `${counts.failed} of ${total} recordings failed: see items` : null;
+  return viewOf(submissionView, submission, { state, reason });
 }
 
 function viewOfItem(item: SubmissionItem): z.output<typeof itemView> {
-  const { index, name, url, metadata, state, attempts, code, reason, sha256, bytes, disposition, score, updatedAtMs } = item;
-  return {
-    index,
-    name,
-    metadata,
-    state,
-    attempts,
-    url: url ?? null,
-    code: code ?? null,
-    reason: reason ?? null,
-    sha256: sha256 ?? null,
-    bytes: bytes ?? null,
-    disposition: disposition ?? null,
-    score: score ?? null,
-    updatedAt: isoTime(updatedAtMs),
-  };
+  return viewOf(itemView, item, {});
 }
 
 const named = z.strictObject({ id: z.string().min(1).max(100) });
@@ -144,6 +122,13 @@ const missing = (): RequestRefused => new RequestRefused(404, 'There is no such 
 
 /** Submitted recordings: submit, follow, read. A tenant only sees its own. */
 export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
+  const parts = partsOf(deps);
+  changingRoutes(app, parts);
+  readingRoutes(app, parts);
+}
+
+/** What these routes share. */
+function partsOf(deps: ApiDeps) {
   const { store, queue, uploads, profiles, clock } = deps;
   const wake = async (submission: Submission): Promise<void> => {
     try {
@@ -158,16 +143,21 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
     if (submission === undefined) throw missing();
     return submission;
   };
+  return { deps, store, queue, uploads, profiles, clock, wake, known };
+}
+type Parts = ReturnType<typeof partsOf>;
+
+/** Submit, retry, cancel, remove. */
+function changingRoutes(app: ApiApp, { deps, store, uploads, profiles, clock, wake, known }: Parts): void {
   app.post(
     '/analyses',
     {
       bodyLimit: SUBMISSION_BYTES,
-      config: { scope: 'analyses:write', takesUploads: 'recording' },
-      schema: {
-        summary: 'Submit recordings: one address, a list of up to 1,000, or a file as multipart/form-data',
-        body: submissionBody,
-        response: { 202: submissionView },
-      },
+      ...about(
+        { scope: 'analyses:write', takesUploads: 'recording' },
+        'Submit recordings: one address, a list of up to 1,000, or a file as multipart/form-data',
+        { body: submissionBody, response: { 202: submissionView } },
+      ),
     },
     async ({ principal: { tenantId }, body, headers }, reply) => {
       const { profile } = body;
@@ -189,20 +179,61 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
       return viewOfSubmission(submission);
     },
   );
+  app.post(
+    '/analyses/:id/retry',
+    about('analyses:write', 'Try failed recordings again: the one that is named, or all', {
+      params: named,
+      body: z.strictObject({ index: index.optional() }),
+      response: { 202: z.object({ retried: z.int() }) },
+    }),
+    async ({ principal: { tenantId }, params: { id }, body }) => {
+      const ref = { tenantId, submissionId: id };
+      const retried = await store.submissions.retry(ref, body.index, clock.wallMs());
+      if (retried === undefined) throw missing();
+      if (retried === 0 && body.index !== undefined)
+        throw new RequestRefused(404, 'There is no such recording, or it did not fail.');
+      if (retried > 0) await wake(await known(tenantId, id));
+      return { retried };
+    },
+  );
+  app.post(
+    '/analyses/:id/cancel',
+    about('analyses:write', 'Begin no further recording; what is done stays', {
+      params: named,
+      body: z.strictObject({}),
+      response: { 200: submissionView },
+    }),
+    async ({ principal: { tenantId }, params: { id } }) => {
+      const submission = await store.submissions.cancel({ tenantId, submissionId: id }, clock.wallMs());
+      if (submission === undefined) throw missing();
+      return viewOfSubmission(submission);
+    },
+  );
+  app.delete(
+    '/analyses/:id',
+    about('analyses:write', 'Destroy a submission with its documents and uploads', {
+      params: named,
+      response: { 200: z.object({ deleted: z.boolean() }) },
+    }),
+    async ({ principal: { tenantId }, params: { id } }) => {
+      if (!(await removeSubmission(deps, { tenantId, submissionId: id }))) throw missing();
+      return { deleted: true };
+    },
+  );
+}
+
+/** Submissions, their recordings and documents. */
+function readingRoutes(app: ApiApp, { store, known }: Parts): void {
   app.get(
     '/analyses/submitted',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: 'Submitted recordings, newest first',
-        querystring: z.strictObject({
-          profile: z.string().min(1).max(100).optional(),
-          limit: z.coerce.number().int().min(1).max(200).default(50),
-          cursor: z.string().max(500).optional(),
-        }),
-        response: { 200: z.object({ analyses: z.array(submissionView), next: z.string().nullable() }) },
-      },
-    },
+    about('analyses:read', 'Submitted recordings, newest first', {
+      querystring: z.strictObject({
+        profile: z.string().min(1).max(100).optional(),
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        cursor: z.string().max(500).optional(),
+      }),
+      response: { 200: z.object({ analyses: z.array(submissionView), next: z.string().nullable() }) },
+    }),
     async ({ principal, query: { profile, limit, cursor } }) => {
       const page = await store.submissions.page(principal.tenantId, { limit, before: cursor, profile });
       return { analyses: page.submissions.map(viewOfSubmission), next: page.next ?? null };
@@ -210,19 +241,15 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
   );
   app.get(
     '/analyses/:id',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: 'How a submission stands, and each of its recordings',
-        params: named,
-        querystring: z.strictObject({
-          state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']).optional(),
-          limit: z.coerce.number().int().min(1).max(200).default(100),
-          cursor: index.optional(),
-        }),
-        response: { 200: submissionView.extend({ items: z.array(itemView), next: z.string().nullable() }) },
-      },
-    },
+    about('analyses:read', 'How a submission stands, and each of its recordings', {
+      params: named,
+      querystring: z.strictObject({
+        state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']).optional(),
+        limit: z.coerce.number().int().min(1).max(200).default(100),
+        cursor: index.optional(),
+      }),
+      response: { 200: submissionView.extend({ items: z.array(itemView), next: z.string().nullable() }) },
+    }),
     async ({ principal: { tenantId }, params: { id }, query: { state, limit, cursor = -1 } }) => {
       const submission = await known(tenantId, id);
       const items = await store.submissions.items({ tenantId, submissionId: id }, { after: cursor, limit, state });
@@ -236,10 +263,7 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
   );
   app.get(
     '/analyses/:id/items/:index',
-    {
-      config: { scope: 'analyses:read' },
-      schema: { summary: 'The document of one recording', params: named.extend({ index }), response: { 200: z.unknown() } },
-    },
+    about('analyses:read', 'The document of one recording', { params: named.extend({ index }), response: { 200: z.unknown() } }),
     async ({ principal: { tenantId }, params: { id, index } }) => {
       const document = await store.submissions.document({ tenantId, submissionId: id, index });
       if (document === undefined) throw new RequestRefused(404, 'There is no such document, or not yet.');
@@ -248,71 +272,14 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
   );
   app.get(
     '/analyses/:id/results',
-    {
-      config: { scope: 'analyses:read' },
-      schema: {
-        summary: 'All documents there are, one line of JSON each, streamed',
-        params: named,
-        response: { 200: { content: { 'application/jsonl': { schema: z.unknown() } } } },
-      },
-    },
+    about('analyses:read', 'All documents there are, one line of JSON each, streamed', {
+      params: named,
+      response: { 200: { content: { 'application/jsonl': { schema: z.unknown() } } } },
+    }),
     async ({ principal: { tenantId }, params: { id }, signal }, reply) => {
       await known(tenantId, id);
       const lines = resultLines(store, { tenantId, submissionId: id }, signal);
       return reply.type('application/jsonl; charset=utf-8').send(Readable.from(lines));
-    },
-  );
-  app.post(
-    '/analyses/:id/retry',
-    {
-      config: { scope: 'analyses:write' },
-      schema: {
-        summary: 'Try failed recordings again: the one that is named, or all',
-        params: named,
-        body: z.strictObject({ index: index.optional() }),
-        response: { 202: z.object({ retried: z.int() }) },
-      },
-    },
-    async ({ principal: { tenantId }, params: { id }, body }) => {
-      const ref = { tenantId, submissionId: id };
-      const retried = await store.submissions.retry(ref, body.index, clock.wallMs());
-      if (retried === undefined) throw missing();
-      if (retried === 0 && body.index !== undefined)
-        throw new RequestRefused(404, 'There is no such recording, or it did not fail.');
-      if (retried > 0) await wake(await known(tenantId, id));
-      return { retried };
-    },
-  );
-  app.post(
-    '/analyses/:id/cancel',
-    {
-      config: { scope: 'analyses:write' },
-      schema: {
-        summary: 'Begin no further recording; what is done stays',
-        params: named,
-        body: z.strictObject({}),
-        response: { 200: submissionView },
-      },
-    },
-    async ({ principal: { tenantId }, params: { id } }) => {
-      const submission = await store.submissions.cancel({ tenantId, submissionId: id }, clock.wallMs());
-      if (submission === undefined) throw missing();
-      return viewOfSubmission(submission);
-    },
-  );
-  app.delete(
-    '/analyses/:id',
-    {
-      config: { scope: 'analyses:write' },
-      schema: {
-        summary: 'Destroy a submission with its documents and uploads',
-        params: named,
-        response: { 200: z.object({ deleted: z.boolean() }) },
-      },
-    },
-    async ({ principal: { tenantId }, params: { id } }) => {
-      if (!(await removeSubmission(deps, { tenantId, submissionId: id }))) throw missing();
-      return { deleted: true };
     },
   );
 }

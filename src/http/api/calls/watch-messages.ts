@@ -3,7 +3,8 @@ import { type CallNews, NEWS } from '../../../call/log/call-news.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { withoutLongNumbers } from '../../../language/index.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { liveCallView, maskedEntries, textsFor } from './call-views.ts';
+import { liveCallView } from './call-views.ts';
+import { maskedEntries, textsFor } from '../views.ts';
 
 /*
  * Messages of `GET /api/watch`, a WebSocket with JSON texts, and the texts of `GET /api/live-calls/:callId/audio`, whose binary messages are audio.
@@ -108,7 +109,7 @@ export function newsFor(
   const { callId: _callId, ...seen } = news;
   const listens = key.scopes.includes('calls:listen');
   if (seen.type === 'state') {
-    const slots = listens ? maskedEntries(seen.slots, textsFor(call, key)) : null;
+    const slots = listens ? maskedEntries(seen.slots, textsFor([call.from, call.to], key)) : null;
     return { ...seen, slots };
   }
   // Masked here and not in the call: every word brings a partial, and few calls are followed.

@@ -7,9 +7,9 @@ import type { DayWindow } from '../../../outbound/gate/local-time.ts';
 import { csvLines } from '../../../records/analysis/table.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps, CampaignOrders } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type CampaignOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { isoTime } from '../calls/call-views.ts';
+import { isoTime, optionalTime } from '../views.ts';
 import { campaignOf, namedCampaign } from './campaign-routes.ts';
 import { choicesView, decisionView, hoursView, progressView, viewOfContact, viewOfProgress } from './campaign-views.ts';
 import { mayChooseRules } from '../dial-rules.ts';
@@ -29,25 +29,19 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
 
   app.get(
     '/campaigns/choices',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'What a campaign can be made with: bots, caller ids, dialling profiles, and the form of its settings',
-        response: { 200: choicesView },
-      },
-    },
+    about(
+      'campaigns:read',
+      'What a campaign can be made with: bots, caller ids, dialling profiles, and the form of its settings',
+      { response: { 200: choicesView } },
+    ),
     async ({ principal }) => choicesOf(orders, principal),
   );
   app.get(
     '/campaigns/:id/progress',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'All that changes while a campaign runs: contacts, people reached, refusals, and calls by time',
-        params: namedCampaign,
-        response: { 200: progressView },
-      },
-    },
+    about('campaigns:read', 'All that changes while a campaign runs: contacts, people reached, refusals, and calls by time', {
+      params: namedCampaign,
+      response: { 200: progressView },
+    }),
     async ({ principal: { tenantId }, params }) => {
       const campaign = await campaignOf(control, tenantId, params.id);
       return viewOfProgress(campaign, await control.progress(campaign));
@@ -55,18 +49,14 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
   );
   app.get(
     '/campaigns/:id/hours',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'Who of those that are still to be called may be called when, for a day in steps of 15 minutes',
-        params: namedCampaign,
-        querystring: z.strictObject({
-          /** Start of the UTC day when absent. */
-          from: z.iso.datetime({ offset: true }).optional(),
-        }),
-        response: { 200: hoursView },
-      },
-    },
+    about('campaigns:read', 'Who of those that are still to be called may be called when, for a day in steps of 15 minutes', {
+      params: namedCampaign,
+      querystring: z.strictObject({
+        /** Start of the UTC day when absent. */
+        from: z.iso.datetime({ offset: true }).optional(),
+      }),
+      response: { 200: hoursView },
+    }),
     async ({ principal: { tenantId }, params, query }) => {
       const campaign = await campaignOf(control, tenantId, params.id);
       const fromMs = query.from === undefined ? Math.floor(clock.wallMs() / DAY_MS) * DAY_MS : Date.parse(query.from);
@@ -80,21 +70,17 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
         rows: rows.slice(0, MOST_ROWS).map(({ open: steps, opensAtMs, ...row }) => ({
           ...row,
           steps: steps.map((isOpen) => (isOpen ? '1' : '0')).join(''),
-          opensAt: opensAtMs === undefined ? null : isoTime(opensAtMs),
+          opensAt: optionalTime(opensAtMs),
         })),
       };
     },
   );
   app.get(
     '/campaigns/:id/results',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'Every contact with what came of it, as CSV; numbers are masked without numbers:read',
-        params: namedCampaign,
-        response: { 200: { content: { 'text/csv': { schema: z.unknown() } } } },
-      },
-    },
+    about('campaigns:read', 'Every contact with what came of it, as CSV; numbers are masked without numbers:read', {
+      params: namedCampaign,
+      response: { 200: { content: { 'text/csv': { schema: z.unknown() } } } },
+    }),
     async ({ principal, params, signal }, reply) => {
       const campaign = await campaignOf(control, principal.tenantId, params.id);
       const { id: by, tenantId } = principal;
@@ -119,14 +105,10 @@ export function campaignProgressRoutes(app: ApiApp, { campaigns: orders, store, 
   );
   app.get(
     '/attempts/:attemptId/decision',
-    {
-      config: { scope: 'calls:read' },
-      schema: {
-        summary: 'Why the dial gate allowed or refused an outbound call: its rule, and the person’s clock',
-        params: z.strictObject({ attemptId: z.string().regex(CALL_ID) }),
-        response: { 200: decisionView },
-      },
-    },
+    about('calls:read', 'Why the dial gate allowed or refused an outbound call: its rule, and the person’s clock', {
+      params: z.strictObject({ attemptId: z.string().regex(CALL_ID) }),
+      response: { 200: decisionView },
+    }),
     async ({ principal: { tenantId }, params }) => {
       const attempt = await store.attempts.get(tenantId, params.attemptId);
       const entry = attempt && (await store.attempts.decision(tenantId, attempt.decisionSequence));

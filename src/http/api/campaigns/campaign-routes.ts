@@ -23,12 +23,12 @@ import type { AuditEvent } from '../../../records/retention/audit-log.ts';
 import { readFileParts } from '../../../kernel/file-streams.ts';
 import { CAMPAIGN_STATES, CONTACT_STATES } from '../../../records/campaigns.ts';
 import { DISPOSITIONS } from '../../../records/dialling.ts';
-import { maskNumber, maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
-import { attemptPageView, viewOfAttempt } from '../calls/attempt-views.ts';
+import { about, type ApiApp, type ApiDeps, type CampaignOrders } from '../api-app.ts';
+import { attemptPageView, viewOfAttempt } from '../calls/call-views.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { rulesOf } from '../dial-rules.ts';
+import { numbersFor, optionalTime, textsFor } from '../views.ts';
 import {
   campaignBody,
   campaignDetailView,
@@ -37,7 +37,6 @@ import {
   contactView,
   erasureView,
   importView,
-  optionalTime,
   reportView,
   viewOfCampaign,
   viewOfContact,
@@ -57,8 +56,16 @@ const MOST_SHOWN = 5;
 const column = z.string().min(1).max(100).optional();
 
 /** Campaigns: create, add contacts, start, pause, stop, read, report, erase. Each change is written to the audit log. */
-export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDeps): void {
-  if (orders === undefined) return;
+export function campaignRoutes(app: ApiApp, deps: ApiDeps): void {
+  if (deps.campaigns === undefined) return;
+  const parts = partsOf(deps, deps.campaigns);
+  recordRoutes(app, parts);
+  contactRoutes(app, parts);
+  resultRoutes(app, parts);
+}
+
+/** What these routes share. */
+function partsOf({ clock }: ApiDeps, orders: CampaignOrders) {
   const { control, audit } = orders;
   const known = ({ tenantId }: Principal, id: string): Promise<Campaign> => campaignOf(control, tenantId, id);
   const detailOf = async (campaign: Campaign): Promise<z.output<typeof campaignDetailView>> => ({
@@ -80,17 +87,18 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       throw isRefused ? new RequestRefused(409, error.message) : error;
     }
   };
+  return { orders, clock, control, audit, known, detailOf, audited };
+}
+type Parts = ReturnType<typeof partsOf>;
 
+/** Campaigns themselves: create, read, change their state, erase. */
+function recordRoutes(app: ApiApp, { orders, clock, control, audit, known, detailOf, audited }: Parts): void {
   app.post(
     '/campaigns',
-    {
-      config: { scope: 'campaigns:write' },
-      schema: {
-        summary: 'Make a campaign; it calls nobody before it is started',
-        body: campaignBody,
-        response: { 201: campaignDetailView },
-      },
-    },
+    about('campaigns:write', 'Make a campaign; it calls nobody before it is started', {
+      body: campaignBody,
+      response: { 201: campaignDetailView },
+    }),
     async ({ principal, sent }, reply) => {
       // As sent: the schema that accepted it converts hours into minutes.
       const written = sent[0] as WrittenSettings;
@@ -109,18 +117,14 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
   );
   app.get(
     '/campaigns',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'Campaigns, newest first',
-        querystring: z.strictObject({
-          state: z.enum(CAMPAIGN_STATES).optional(),
-          limit: limit(200),
-          cursor: z.string().max(500).optional(),
-        }),
-        response: { 200: z.object({ campaigns: z.array(campaignItemView), next: z.string().nullable() }) },
-      },
-    },
+    about('campaigns:read', 'Campaigns, newest first', {
+      querystring: z.strictObject({
+        state: z.enum(CAMPAIGN_STATES).optional(),
+        limit: limit(200),
+        cursor: z.string().max(500).optional(),
+      }),
+      response: { 200: z.object({ campaigns: z.array(campaignItemView), next: z.string().nullable() }) },
+    }),
     async ({ principal, query: { state, limit: most, cursor } }) => {
       const { tenantId } = principal;
       const page = await orders.campaigns.page(tenantId, { limit: most, before: cursor, state });
@@ -142,40 +146,72 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
   );
   app.get(
     '/campaigns/:id',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'A campaign, how its contacts stand, and what it lacks',
-        params: named,
-        response: { 200: campaignDetailView },
-      },
-    },
+    about('campaigns:read', 'A campaign, how its contacts stand, and what it lacks', {
+      params: named,
+      response: { 200: campaignDetailView },
+    }),
     async ({ principal, params }) => detailOf(await known(principal, params.id)),
   );
+  const change = (act: CampaignChange, summary: string): void => {
+    app.post(
+      `/campaigns/:id/${act}`,
+      about('campaigns:write', summary, {
+        params: named,
+        /** Shown with the campaign's state. */
+        body: z.strictObject({ reason: z.string().trim().min(1).max(200).optional() }),
+        response: { 200: campaignDetailView },
+      }),
+      async ({ principal, params, body: { reason } }) => {
+        const campaign = await known(principal, params.id);
+        return detailOf(await audited(principal, act, campaign.id, () => control.change(campaign, act, reason)));
+      },
+    );
+  };
+  change('start', 'Begin to call; refused with everything that is missing');
+  change('pause', 'Begin no further call; calls under way go on');
+  change('resume', 'Go on calling');
+  change('stop', 'End the campaign for good: contacts that were not reached are cancelled');
+  app.delete(
+    '/campaigns/:id',
+    about(
+      'campaigns:write',
+      'Stop a campaign and destroy the personal data of its contacts and calls; the numbers of its report stay',
+      { params: named, response: { 200: erasureView } },
+    ),
+    async ({ principal, params }) => {
+      const campaign = await known(principal, params.id);
+      return audited(principal, 'erase', campaign.id, () => control.erase(campaign));
+    },
+  );
+}
+
+/** Contacts: add and list. */
+function contactRoutes(app: ApiApp, { orders, control, known, audited }: Parts): void {
   app.post(
     '/campaigns/:id/contacts',
     {
       bodyLimit: LIST_BYTES,
-      config: { scope: 'campaigns:write', takesUploads: 'contacts', stored: withoutProblems },
-      schema: {
-        summary:
-          'Add contacts: CSV or JSON Lines as the body or in a form, or a list of up to 10,000 as JSON; numbers that it has are not added again',
-        params: named,
-        querystring: z.strictObject({
-          /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
-          region: z.string().refine(isRegion, 'a region such as IN').optional(),
-          /** Columns of a file. */
-          numberColumn: column,
-          zoneColumn: column,
-          encoding: z.enum(['utf-8', 'windows-1252']).optional(),
-          /** Renames variables of a file: `due_date:appointment,notes:` renames one and drops one. */
-          variables: z.string().max(5_000).transform(readRenames).optional(),
-          /** Adds no contacts, and reports what would happen. */
-          dryRun: z.stringbool().optional(),
-        }),
-        body: contactsBody,
-        response: { 200: importView },
-      },
+      ...about(
+        { scope: 'campaigns:write', takesUploads: 'contacts', stored: withoutProblems },
+        'Add contacts: CSV or JSON Lines as the body or in a form, or a list of up to 10,000 as JSON; numbers that it has are not added again',
+        {
+          params: named,
+          querystring: z.strictObject({
+            /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
+            region: z.string().refine(isRegion, 'a region such as IN').optional(),
+            /** Columns of a file. */
+            numberColumn: column,
+            zoneColumn: column,
+            encoding: z.enum(['utf-8', 'windows-1252']).optional(),
+            /** Renames variables of a file: `due_date:appointment,notes:` renames one and drops one. */
+            variables: z.string().max(5_000).transform(readRenames).optional(),
+            /** Adds no contacts, and reports what would happen. */
+            dryRun: z.stringbool().optional(),
+          }),
+          body: contactsBody,
+          response: { 200: importView },
+        },
+      ),
     },
     async ({ principal, params, query: { region, dryRun = false, ...columns }, body }) => {
       const campaign = await known(principal, params.id);
@@ -195,48 +231,20 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       }
     },
   );
-  const change = (act: CampaignChange, summary: string): void => {
-    app.post(
-      `/campaigns/:id/${act}`,
-      {
-        config: { scope: 'campaigns:write' },
-        schema: {
-          summary,
-          params: named,
-          /** Shown with the campaign's state. */
-          body: z.strictObject({ reason: z.string().trim().min(1).max(200).optional() }),
-          response: { 200: campaignDetailView },
-        },
-      },
-      async ({ principal, params, body: { reason } }) => {
-        const campaign = await known(principal, params.id);
-        return detailOf(await audited(principal, act, campaign.id, () => control.change(campaign, act, reason)));
-      },
-    );
-  };
-  change('start', 'Begin to call; refused with everything that is missing');
-  change('pause', 'Begin no further call; calls under way go on');
-  change('resume', 'Go on calling');
-  change('stop', 'End the campaign for good: contacts that were not reached are cancelled');
-
   app.get(
     '/campaigns/:id/contacts',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'Contacts in the order of their addition',
-        params: named,
-        querystring: z.strictObject({
-          state: z.enum(CONTACT_STATES).optional(),
-          disposition: disposition.optional(),
-          /** Complete number; requires the scope `numbers:read`. */
-          number: z.string().min(1).max(100).optional(),
-          limit: limit(1000),
-          cursor: z.coerce.number().int().min(0).optional(),
-        }),
-        response: { 200: z.object({ contacts: z.array(contactView), next: z.string().nullable() }) },
-      },
-    },
+    about('campaigns:read', 'Contacts in the order of their addition', {
+      params: named,
+      querystring: z.strictObject({
+        state: z.enum(CONTACT_STATES).optional(),
+        disposition: disposition.optional(),
+        /** Complete number; requires the scope `numbers:read`. */
+        number: z.string().min(1).max(100).optional(),
+        limit: limit(1000),
+        cursor: z.coerce.number().int().min(0).optional(),
+      }),
+      response: { 200: z.object({ contacts: z.array(contactView), next: z.string().nullable() }) },
+    }),
     async ({ principal, params, query: { limit: most, cursor: after, number: given, ...filters } }) => {
       const campaign = await known(principal, params.id);
       if (given !== undefined && !principal.scopes.includes('numbers:read'))
@@ -249,24 +257,24 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
       return { contacts, next: page.next === undefined ? null : String(page.next) };
     },
   );
+}
+
+/** What came of the calls. */
+function resultRoutes(app: ApiApp, { orders, control, known }: Parts): void {
   app.get(
     '/campaigns/:id/attempts',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'Its calls, refused ones included, newest first',
-        params: named,
-        querystring: z.strictObject({
-          disposition: disposition.optional(),
-          /** For refused calls: the name of the refusal. */
-          cause: z.string().min(1).max(100).optional(),
-          contact: z.string().min(1).max(100).optional(),
-          limit: limit(200),
-          cursor: z.string().max(500).optional(),
-        }),
-        response: { 200: attemptPageView },
-      },
-    },
+    about('campaigns:read', 'Its calls, refused ones included, newest first', {
+      params: named,
+      querystring: z.strictObject({
+        disposition: disposition.optional(),
+        /** For refused calls: the name of the refusal. */
+        cause: z.string().min(1).max(100).optional(),
+        contact: z.string().min(1).max(100).optional(),
+        limit: limit(200),
+        cursor: z.string().max(500).optional(),
+      }),
+      response: { 200: attemptPageView },
+    }),
     async ({ principal, params, query: { limit: most, cursor: before, contact: contactId, ...filters } }) => {
       const { tenantId, id: campaignId } = await known(principal, params.id);
       const page = await orders.attempts.page(tenantId, { ...filters, campaignId, contactId, limit: most, before });
@@ -275,19 +283,15 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
   );
   app.get(
     '/campaigns/:id/report',
-    {
-      config: { scope: 'campaigns:read' },
-      schema: {
-        summary: 'What came of it by day, hour, bot, caller id and outcome, as JSON or CSV',
-        params: named,
-        querystring: z.strictObject({
-          format: z.enum(['json', 'csv']).default('json'),
-          /** Time zone of days and hours; the campaign’s `defaultZone`, else UTC. */
-          zone: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
-        }),
-        response: { 200: { content: { 'application/json': { schema: reportView }, 'text/csv': { schema: z.unknown() } } } },
-      },
-    },
+    about('campaigns:read', 'What came of it by day, hour, bot, caller id and outcome, as JSON or CSV', {
+      params: named,
+      querystring: z.strictObject({
+        format: z.enum(['json', 'csv']).default('json'),
+        /** Time zone of days and hours; the campaign’s `defaultZone`, else UTC. */
+        zone: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
+      }),
+      response: { 200: { content: { 'application/json': { schema: reportView }, 'text/csv': { schema: z.unknown() } } } },
+    }),
     async ({ principal, params, query: { format, zone } }, reply) => {
       const report = await control.report(await known(principal, params.id), zone);
       if (format === 'json') return reply.type('application/json; charset=utf-8').send(report);
@@ -295,21 +299,6 @@ export function campaignRoutes(app: ApiApp, { campaigns: orders, clock }: ApiDep
         .type('text/csv; charset=utf-8; header=present')
         .header('content-disposition', `attachment; filename="campaign-${report.campaign.id}.csv"`)
         .send(Readable.from([csvLines(reportTable(report))]));
-    },
-  );
-  app.delete(
-    '/campaigns/:id',
-    {
-      config: { scope: 'campaigns:write' },
-      schema: {
-        summary: 'Stop a campaign and destroy the personal data of its contacts and calls; the numbers of its report stay',
-        params: named,
-        response: { 200: erasureView },
-      },
-    },
-    async ({ principal, params }) => {
-      const campaign = await known(principal, params.id);
-      return audited(principal, 'erase', campaign.id, () => control.erase(campaign));
     },
   );
 }
@@ -335,10 +324,10 @@ function readRenames(text: string): Record<string, string> {
 /** Collects columns and first contacts while an import is read. */
 class ImportPreview {
   readonly view: NonNullable<z.output<typeof importView>['preview']> = { columns: [], contacts: [] };
-  readonly #scopes: Principal['scopes'];
+  readonly #principal: Principal;
 
-  constructor({ scopes }: Principal) {
-    this.#scopes = scopes;
+  constructor(principal: Principal) {
+    this.#principal = principal;
   }
 
   readonly onColumns = (columns: readonly ContactColumn[]): void => void this.view.columns.push(...columns);
@@ -352,11 +341,10 @@ class ImportPreview {
 
   #shown({ line, contact }: Extract<ContactRow, { kind: 'contact' }>): ImportPreview['view']['contacts'][number] {
     const { e164 } = contact.number;
-    const shows = this.#scopes.includes('numbers:read');
-    const masked = (text: string): string => (shows ? text : maskNumbersIn(text, [e164]));
+    const masked = textsFor([e164], this.#principal);
     return {
       line,
-      number: shows ? e164 : maskNumber(e164),
+      number: numbersFor(this.#principal)(e164),
       zone: contact.timeZone ?? null,
       variables: Object.fromEntries(Object.entries(contact.variables).map(([name, value]) => [name, masked(value)])),
     };

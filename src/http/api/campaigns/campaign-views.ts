@@ -9,9 +9,9 @@ import {
 } from '../../../records/campaigns.ts';
 import type { CampaignProgress } from '../../../outbound/progress.ts';
 import { DISPOSITIONS, PURPOSES } from '../../../records/dialling.ts';
-import { maskDigits, maskNumbersIn } from '../../../records/privacy/mask-number.ts';
+import { maskDigits } from '../../../records/privacy/mask-number.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { isoTime, numbersFor } from '../calls/call-views.ts';
+import { isoTime, maskedEntries, numbersFor, optionalTime, textsFor, viewOf } from '../views.ts';
 import type { ContactProblem } from '../../../outbound/contacts/import-contacts.ts';
 import { UploadedFile } from '../calls/upload.ts';
 
@@ -69,28 +69,8 @@ export const campaignDetailView = campaignView.extend({
   settings: z.unknown(),
 });
 
-export const optionalTime = (wallMs: number | undefined): string | null => (wallMs === undefined ? null : isoTime(wallMs));
-
 export function viewOfCampaign({ settings, ...campaign }: Campaign): z.output<typeof campaignView> {
-  const { id, name, state, reason = null, changedBy = null } = campaign;
-  return {
-    id,
-    name,
-    bot: settings.bot,
-    from: [...settings.from],
-    profile: settings.profile,
-    purpose: settings.purpose ?? null,
-    state,
-    reason,
-    changedBy,
-    callsPerSecond: settings.callsPerSecond,
-    concurrency: settings.concurrency,
-    createdAt: isoTime(campaign.createdAtMs),
-    startedAt: optionalTime(campaign.startedAtMs),
-    changedAt: isoTime(campaign.changedAtMs),
-    endedAt: optionalTime(campaign.endedAtMs),
-    erasedAt: optionalTime(campaign.erasedAtMs),
-  };
+  return viewOf(campaignView, { ...settings, ...campaign }, { from: [...settings.from] });
 }
 
 export function viewOfCounts({ contacts: total, states, dispositions }: CampaignCounts): z.output<typeof contactCounts> {
@@ -120,21 +100,11 @@ export const contactView = z.object({
 
 export function viewOfContact(contact: CampaignContact, key: Pick<Principal, 'scopes'>): z.output<typeof contactView> {
   const { number, variables, state, dueAtMs } = contact;
-  const masked = (text: string): string => (key.scopes.includes('numbers:read') ? text : maskNumbersIn(text, [number]));
-  return {
-    id: contact.id,
+  return viewOf(contactView, contact, {
     number: numbersFor(key)(number),
-    zone: contact.zone ?? null,
-    variables: Object.fromEntries(Object.entries(variables).map(([name, value]) => [masked(name), masked(value)])),
-    state,
+    variables: maskedEntries(variables, textsFor([number], key)),
     dueAt: state === 'done' ? null : isoTime(dueAtMs),
-    attempts: contact.attempts,
-    outcomes: contact.outcomes,
-    disposition: contact.disposition ?? null,
-    cause: contact.cause ?? null,
-    lastAttemptId: contact.lastAttemptId ?? null,
-    callBackAt: optionalTime(contact.callBackAtMs),
-  };
+  });
 }
 
 const text = z.string().max(2000);

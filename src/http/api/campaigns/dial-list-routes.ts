@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { ImportedList } from '../../../outbound/dial-lists.ts';
-import { maskNumber, maskNumbersIn, maskDigits } from '../../../records/privacy/mask-number.ts';
+import { maskDigits } from '../../../records/privacy/mask-number.ts';
 import { type Consent, EVIDENCE_KINDS, PURPOSES, type SuppressionEntry, type DecisionEntry } from '../../../records/dialling.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { isoTime, refuseNumberSearch } from '../calls/call-views.ts';
+import { refuseNumberSearch } from '../calls/call-views.ts';
+import { isoTime, numbersFor, optionalTime, textsFor, viewOf } from '../views.ts';
 import { rowProblemView, viewOfProblem } from './campaign-views.ts';
 import { ContactsFileError } from '../../../outbound/contacts/read-contacts.ts';
 import { consentOf } from '../../../outbound/contacts/read-list.ts';
@@ -13,7 +14,7 @@ import { isRegion, readNumber } from '../../../outbound/number.ts';
 import { readFileParts } from '../../../kernel/file-streams.ts';
 import { parseHead } from '../../../kernel/hash-chain.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type DialListOrders } from '../api-app.ts';
 import { UploadedFile } from '../calls/upload.ts';
 
 const wallTime = z.iso.datetime();
@@ -63,43 +64,24 @@ function shown(imported: ImportedList, principal: Principal): z.output<typeof im
   return { ...imported, problems: imported.problems.map((problem) => viewOfProblem(problem, principal)) };
 }
 
-function viewOfEntry(entry: SuppressionEntry, { scopes }: Principal): z.output<typeof suppressionView> {
-  const { number: known, list, addedAtMs, untilMs, source, callId, note } = entry;
-  const shows = scopes.includes('numbers:read');
-  return {
-    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
-    list,
-    addedAt: isoTime(addedAtMs),
-    until: untilMs === undefined ? null : isoTime(untilMs),
-    source,
-    callId: callId ?? null,
-    note: note === undefined || shows ? (note ?? null) : maskNumbersIn(note, known === undefined ? [] : [known]),
-  };
+function viewOfEntry(entry: SuppressionEntry, key: Principal): z.output<typeof suppressionView> {
+  const { number, note, untilMs } = entry;
+  const masked = textsFor(number === undefined ? [] : [number], key);
+  return viewOf(suppressionView, entry, {
+    number: number === undefined ? null : numbersFor(key)(number),
+    until: optionalTime(untilMs),
+    note: note === undefined ? null : masked(note),
+  });
 }
 
-function viewOfConsent(
-  consent: Consent & { readonly number: string | undefined },
-  { scopes }: Principal,
-): z.output<typeof consentView> {
-  const { number: known, id, level, purposes, givenAtMs, expiresAtMs, withdrawnAtMs, registeredId } = consent;
-  const { evidence, evidenceKind, evidenceSource, writtenBy, writtenAtMs } = consent;
-  const shows = scopes.includes('numbers:read');
-  const masked = (text: string): string => (shows ? text : maskNumbersIn(text, known === undefined ? [] : [known]));
-  return {
-    number: known === undefined || shows ? (known ?? null) : maskNumber(known),
-    id,
-    level,
-    purposes,
-    givenAt: isoTime(givenAtMs),
-    expiresAt: expiresAtMs === undefined ? null : isoTime(expiresAtMs),
-    withdrawnAt: withdrawnAtMs === undefined ? null : isoTime(withdrawnAtMs),
+function viewOfConsent(consent: Consent & { readonly number: string | undefined }, key: Principal): z.output<typeof consentView> {
+  const { number, evidence, evidenceSource } = consent;
+  const masked = textsFor(number === undefined ? [] : [number], key);
+  return viewOf(consentView, consent, {
+    number: number === undefined ? null : numbersFor(key)(number),
     evidence: masked(evidence),
-    evidenceKind: evidenceKind ?? null,
     evidenceSource: evidenceSource === undefined ? null : masked(evidenceSource),
-    writtenBy: writtenBy ?? null,
-    writtenAt: writtenAtMs === undefined ? null : isoTime(writtenAtMs),
-    registeredId: registeredId ?? null,
-  };
+  });
 }
 
 const moment = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
@@ -143,8 +125,15 @@ const oneOrFile = <One extends z.ZodObject>(one: One) =>
   });
 
 /** Do-not-call lists, consents, and the log of decisions. Each change is written to the audit log. */
-export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }: ApiDeps): void {
-  if (orders === undefined) return;
+export function dialListRoutes(app: ApiApp, deps: ApiDeps): void {
+  if (deps.dialLists === undefined) return;
+  const parts = partsOf(deps, deps.dialLists);
+  suppressionRoutes(app, parts);
+  consentRoutes(app, parts);
+}
+
+/** What these routes share. */
+function partsOf({ store, clock }: ApiDeps, orders: DialListOrders) {
   const { lists } = orders;
   /** @throws RequestRefused */
   const e164 = (given: string, inRegion: string | undefined): string => {
@@ -167,17 +156,18 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
     read.catch((error: unknown) => {
       throw error instanceof ContactsFileError ? new RequestRefused(400, error.message) : error;
     });
+  return { store, clock, orders, lists, e164, changeOf, optionsOf, orRefused };
+}
+type Parts = ReturnType<typeof partsOf>;
 
+/** Numbers that must not be called. */
+function suppressionRoutes(app: ApiApp, { store, lists, e164, changeOf, optionsOf, orRefused }: Parts): void {
   app.get(
     '/suppressions',
-    {
-      config: { scope: 'dialling:read' },
-      schema: {
-        summary: 'Numbers that must not be called, the earliest first',
-        querystring: pageQuery.extend({ list: listName.optional() }),
-        response: { 200: z.object({ suppressions: z.array(suppressionView), next: z.string().nullable() }) },
-      },
-    },
+    about('dialling:read', 'Numbers that must not be called, the earliest first', {
+      querystring: pageQuery.extend({ list: listName.optional() }),
+      response: { 200: z.object({ suppressions: z.array(suppressionView), next: z.string().nullable() }) },
+    }),
     async ({ principal, query }) => {
       refuseNumberSearch(principal, { number: query.number });
       const { list, limit, cursor: after } = query;
@@ -192,13 +182,9 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.get(
     '/suppressions/lists',
-    {
-      config: { scope: 'dialling:read' },
-      schema: {
-        summary: 'When each list of others was obtained',
-        response: { 200: z.object({ lists: z.array(z.object({ list: z.string(), obtainedAt: wallTime })) }) },
-      },
-    },
+    about('dialling:read', 'When each list of others was obtained', {
+      response: { 200: z.object({ lists: z.array(z.object({ list: z.string(), obtainedAt: wallTime })) }) },
+    }),
     async ({ principal }) => {
       const obtained = Object.entries(await store.suppressions.lists(principal.tenantId));
       return { lists: obtained.map(([list, atMs]) => ({ list, obtainedAt: isoTime(atMs) })) };
@@ -206,10 +192,10 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.post(
     '/suppressions',
-    {
-      config: { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
-      schema: {
-        summary: 'Put a number on a list, or those of a file: CSV, or a number a line, as the body or in a form',
+    about(
+      { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
+      'Put a number on a list, or those of a file: CSV, or a number a line, as the body or in a form',
+      {
         querystring: fileQuery.extend({
           list: listName.default(OWN_LIST),
           /** When the file's list was obtained; required for external lists. */
@@ -219,7 +205,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
         body: oneOrFile(z.strictObject({ number, note: z.string().min(1).max(500).optional() })),
         response: { 200: importedView },
       },
-    },
+    ),
     async ({ principal, query, body }) => {
       const { list, obtained, until } = query;
       const untilMs = msOf(until);
@@ -237,14 +223,10 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.delete(
     '/suppressions',
-    {
-      config: { scope: 'dialling:write' },
-      schema: {
-        summary: 'Take a number off a list',
-        querystring: z.strictObject({ number, region, list: listName.default(OWN_LIST), reason }),
-        response: { 200: z.object({ removed: z.boolean() }) },
-      },
-    },
+    about('dialling:write', 'Take a number off a list', {
+      querystring: z.strictObject({ number, region, list: listName.default(OWN_LIST), reason }),
+      response: { 200: z.object({ removed: z.boolean() }) },
+    }),
     async ({ principal, query }) => {
       const given = e164(query.number, query.region);
       const removed = await lists.unsuppress(changeOf(principal, query.reason), query.list, given);
@@ -252,16 +234,16 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
       return { removed };
     },
   );
+}
+
+/** Consents, and the check of the log of decisions. */
+function consentRoutes(app: ApiApp, { store, clock, lists, e164, changeOf, optionsOf, orRefused }: Parts): void {
   app.get(
     '/consents',
-    {
-      config: { scope: 'dialling:read' },
-      schema: {
-        summary: 'Consents, the earliest first',
-        querystring: pageQuery,
-        response: { 200: z.object({ consents: z.array(consentView), next: z.string().nullable() }) },
-      },
-    },
+    about('dialling:read', 'Consents, the earliest first', {
+      querystring: pageQuery,
+      response: { 200: z.object({ consents: z.array(consentView), next: z.string().nullable() }) },
+    }),
     async ({ principal, query: { limit, cursor: after, ...query } }) => {
       refuseNumberSearch(principal, { number: query.number });
       const { tenantId } = principal;
@@ -275,10 +257,10 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.post(
     '/consents',
-    {
-      config: { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
-      schema: {
-        summary: 'Keep a consent with its evidence, or those of a CSV file',
+    about(
+      { scope: 'dialling:write', takesUploads: 'contacts', stored: withoutProblems },
+      'Keep a consent with its evidence, or those of a CSV file',
+      {
         querystring: fileQuery,
         body: oneOrFile(
           z.strictObject({
@@ -300,7 +282,7 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
         ),
         response: { 200: importedView },
       },
-    },
+    ),
     async ({ principal, query, body }) => {
       const change = changeOf(principal);
       if ('file' in body)
@@ -313,14 +295,10 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.post(
     '/consents/withdraw',
-    {
-      config: { scope: 'dialling:write' },
-      schema: {
-        summary: 'Withdraw a consent, or all of a number, from now on',
-        body: z.strictObject({ number, region, id: z.string().min(1).max(100).optional(), reason }),
-        response: { 200: z.object({ withdrawn: z.array(z.string()).readonly() }) },
-      },
-    },
+    about('dialling:write', 'Withdraw a consent, or all of a number, from now on', {
+      body: z.strictObject({ number, region, id: z.string().min(1).max(100).optional(), reason }),
+      response: { 200: z.object({ withdrawn: z.array(z.string()).readonly() }) },
+    }),
     async ({ principal, body }) => {
       const change = changeOf(principal, body.reason);
       const withdrawn = await lists.withdraw(change, e164(body.number, body.region), body.id);
@@ -330,17 +308,13 @@ export function dialListRoutes(app: ApiApp, { dialLists: orders, store, clock }:
   );
   app.get(
     '/dial-decisions/verify',
-    {
-      config: { scope: 'dialling:read' },
-      schema: {
-        summary: 'Read the whole log of decisions, and name what was changed, removed, replaced or moved',
-        querystring: z.strictObject({
-          /** `SEQUENCE:HASH`: the end of the log as kept elsewhere. */
-          expect: z.string().max(100).optional(),
-        }),
-        response: { 200: verifiedView },
-      },
-    },
+    about('dialling:read', 'Read the whole log of decisions, and name what was changed, removed, replaced or moved', {
+      querystring: z.strictObject({
+        /** `SEQUENCE:HASH`: the end of the log as kept elsewhere. */
+        expect: z.string().max(100).optional(),
+      }),
+      response: { 200: verifiedView },
+    }),
     async ({ principal: { tenantId }, query, signal }) => {
       const given = query.expect === undefined ? undefined : parseHead(query.expect);
       if (query.expect !== undefined && given === undefined)

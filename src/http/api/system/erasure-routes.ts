@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readNumber } from '../../../outbound/number.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 
 const erasureBody = z.union(
   [z.strictObject({ number: z.string().min(1).max(100) }), z.strictObject({ call: z.string().regex(CALL_ID) })],
@@ -30,15 +30,11 @@ export function erasureRoutes(app: ApiApp, { erasures: orders }: ApiDeps): void 
   const { eraser, holds, audit, defaultRegion } = orders;
   app.post(
     '/calls/:callId/hold',
-    {
-      config: { scope: 'privacy:write' },
-      schema: {
-        summary: 'Hold a call for the law, or lift the hold: nothing erases a call that is held',
-        params: z.strictObject({ callId: z.string().regex(CALL_ID) }),
-        body: z.strictObject({ on: z.boolean() }),
-        response: { 200: z.object({ legalHold: z.boolean() }) },
-      },
-    },
+    about('privacy:write', 'Hold a call for the law, or lift the hold: nothing erases a call that is held', {
+      params: z.strictObject({ callId: z.string().regex(CALL_ID) }),
+      body: z.strictObject({ on: z.boolean() }),
+      response: { 200: z.object({ legalHold: z.boolean() }) },
+    }),
     async ({ principal: { id: by, tenantId }, params: { callId }, body: { on } }) => {
       const { missing } = await holds.change({ tenantId, of: { callId }, on, by });
       if (missing.length > 0) throw new RequestRefused(404, 'There is no such call.');
@@ -47,14 +43,10 @@ export function erasureRoutes(app: ApiApp, { erasures: orders }: ApiDeps): void 
   );
   app.post(
     '/erasures',
-    {
-      config: { scope: 'privacy:write' },
-      schema: {
-        summary: 'Erase the personal data of a call, or everything about a number',
-        body: erasureBody,
-        response: { 200: erasureView },
-      },
-    },
+    about('privacy:write', 'Erase the personal data of a call, or everything about a number', {
+      body: erasureBody,
+      response: { 200: erasureView },
+    }),
     async ({ principal: { id: by, tenantId }, body }) => {
       const subject = 'call' in body ? body.call : `…${body.number.slice(-2)}`;
       const event = { by, tenantId, action: 'erase', subject };

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { HEAD_ACTION } from '../../../records/retention/audit-heads.ts';
-import type { ApiApp, ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import { type FailedJob, ALL_QUEUES, WEBHOOK_RETRY } from '../../../records/queue/port.ts';
 import { RequestRefused } from '../../problem.ts';
-import { isoTime } from '../calls/call-views.ts';
+import { isoTime, viewOf } from '../views.ts';
 import { backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { WebhookDelivery } from '../../../records/port.ts';
 
@@ -35,14 +35,10 @@ export function auditRoutes(app: ApiApp, { audit }: ApiDeps): void {
   if (audit === undefined) return;
   app.get(
     '/audit',
-    {
-      config: { scope: 'audit:read' },
-      schema: {
-        summary: 'Who did what, and who looked at personal values, newest first',
-        querystring: auditQuery,
-        response: { 200: auditPageView },
-      },
-    },
+    about('audit:read', 'Who did what, and who looked at personal values, newest first', {
+      querystring: auditQuery,
+      response: { 200: auditPageView },
+    }),
     async ({ principal, query: { kind, text, limit, cursor } }) => {
       const part = text?.toLowerCase();
       const { lines, before } = await audit.page(
@@ -84,14 +80,10 @@ export function jobRoutes(app: ApiApp, { queue: jobs, audit }: ApiDeps): void {
   };
   app.get(
     '/jobs/:queue/failed',
-    {
-      config: { scope: 'jobs:write' },
-      schema: {
-        summary: 'Jobs that will not be tried again, latest first',
-        params: queue,
-        response: { 200: z.object({ failed: z.array(failedView) }) },
-      },
-    },
+    about('jobs:write', 'Jobs that will not be tried again, latest first', {
+      params: queue,
+      response: { 200: z.object({ failed: z.array(failedView) }) },
+    }),
     async ({ principal, params }) => {
       const failed = await failedOf(principal.tenantId, params.queue);
       return {
@@ -101,15 +93,11 @@ export function jobRoutes(app: ApiApp, { queue: jobs, audit }: ApiDeps): void {
   );
   app.post(
     '/jobs/:queue/retry',
-    {
-      config: { scope: 'jobs:write' },
-      schema: {
-        summary: 'Try failed jobs again: the one that is named, or all',
-        params: queue,
-        body: z.strictObject({ id: z.string().min(1).max(300).optional() }),
-        response: { 202: z.object({ retried: z.int() }) },
-      },
-    },
+    about('jobs:write', 'Try failed jobs again: the one that is named, or all', {
+      params: queue,
+      body: z.strictObject({ id: z.string().min(1).max(300).optional() }),
+      response: { 202: z.object({ retried: z.int() }) },
+    }),
     async ({ principal, params, body: { id } }) => {
       const failed = await failedOf(principal.tenantId, params.queue);
       const wanted = id === undefined ? failed : failed.filter((job) => job.id === id);
@@ -152,34 +140,26 @@ export const deliveriesView = z.object({ deliveries: z.array(deliveryView), next
 export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDeps): void {
   app.get(
     '/calls/:callId/webhooks',
-    {
-      config: { scope: 'calls:read' },
-      schema: {
-        summary: 'Webhooks about a call, newest first, and what became of each',
-        params: z.strictObject({ callId: id }),
-        querystring: z.strictObject({
-          limit: z.coerce.number().int().min(1).max(200).default(50),
-          cursor: z.string().max(500).optional(),
-        }),
-        response: { 200: deliveriesView },
-      },
-    },
+    about('calls:read', 'Webhooks about a call, newest first, and what became of each', {
+      params: z.strictObject({ callId: id }),
+      querystring: z.strictObject({
+        limit: z.coerce.number().int().min(1).max(200).default(50),
+        cursor: z.string().max(500).optional(),
+      }),
+      response: { 200: deliveriesView },
+    }),
     async ({ principal: { tenantId }, params: { callId }, query: { limit, cursor } }) => {
       const { deliveries, next } = await store.webhooks.page(tenantId, { limit, before: cursor, callId });
-      return { deliveries: deliveries.map(viewOf), next: next ?? null };
+      return { deliveries: deliveries.map(viewOfDelivery), next: next ?? null };
     },
   );
   if (dispatcher === undefined) return;
   app.post(
     '/webhooks/:id/send',
-    {
-      config: { scope: 'jobs:write' },
-      schema: {
-        summary: 'Send a webhook again, delivered or not, under the same webhook-id',
-        params: z.strictObject({ id }),
-        response: { 202: z.object({ queued: z.boolean() }) },
-      },
-    },
+    about('jobs:write', 'Send a webhook again, delivered or not, under the same webhook-id', {
+      params: z.strictObject({ id }),
+      response: { 202: z.object({ queued: z.boolean() }) },
+    }),
     async ({ principal: { id: by, tenantId }, params }) => {
       if (!(await dispatcher.replay(tenantId, params.id))) throw new RequestRefused(404, 'There is no such webhook.');
       await audit?.add({ by, tenantId, action: 'webhook.send', subject: params.id, outcome: 'done' });
@@ -188,20 +168,9 @@ export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDep
   );
 }
 
-function viewOf({ id: name, type, endpoint, state, attempts, ...rest }: WebhookDelivery): z.output<typeof deliveryView> {
-  const { status, reason, createdAtMs, updatedAtMs } = rest;
+function viewOfDelivery(delivery: WebhookDelivery): z.output<typeof deliveryView> {
+  const { state, attempts, updatedAtMs } = delivery;
   const waits = state === 'pending' && attempts > 0;
   const nextMs = updatedAtMs + backoffDelayMs(WEBHOOK_RETRY.backoff, attempts - 1, 0);
-  return {
-    id: name,
-    type,
-    endpoint,
-    state,
-    attempts,
-    status: status ?? null,
-    reason: reason ?? null,
-    createdAt: isoTime(createdAtMs),
-    updatedAt: isoTime(updatedAtMs),
-    nextTryBy: waits ? isoTime(Math.round(nextMs)) : null,
-  };
+  return viewOf(deliveryView, delivery, { nextTryBy: waits ? isoTime(Math.round(nextMs)) : null });
 }

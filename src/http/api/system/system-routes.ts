@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_TENANT } from '../../../config/tenant-id.ts';
 import { RequestRefused } from '../../problem.ts';
-import type { ApiApp, ApiDeps, SystemOrders } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, type SystemOrders } from '../api-app.ts';
 import type { Principal } from './api-keys.ts';
 import { campaignPaused, problemsOf } from './system-problems.ts';
 import { systemView } from './system-views.ts';
@@ -20,10 +20,7 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
   if (system === undefined) return;
   app.get(
     '/system',
-    {
-      config: { scope: 'system:read' },
-      schema: { summary: 'How the gateway is now: what is wrong and what to do', response: { 200: systemView } },
-    },
+    about('system:read', 'How the gateway is now: what is wrong and what to do', { response: { 200: systemView } }),
     async ({ principal }) => {
       refuseTenant(principal);
       const state = await system.look();
