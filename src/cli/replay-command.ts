@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type ReplayReport, compareCalls, type TurnComparison, type TurnMeasure } from '../rehearsal/replay/compare.ts';
+import { type ReplayReport, compareCalls, type TurnComparison } from '../rehearsal/replay/compare.ts';
+import type { TurnMeasure } from '../rehearsal/replay/fixture.ts';
 import type { Decision } from '../rehearsal/replay/decision.ts';
 import { readFixture, type FixtureKey } from '../rehearsal/replay/fixture-file.ts';
 import { replayCall, replayParts, type NamedSetting, settingChange } from '../rehearsal/replay/replay-call.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { readingBack } from './read-back-hook.ts';
-import { fixedPrompts, inLanguage } from './flow/text.ts';
+import { inLanguage } from './flow/text.ts';
 import { flowHooks } from './flow/hook.ts';
 import type { Flow } from './flow/schema.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
@@ -12,11 +12,12 @@ import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
-import { languageOf } from '../language/index.ts';
+import { languageOf, type Language } from '../language/index.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
 import { commandsOf } from './flow/commands.ts';
-import { phraseListsOf } from './flow/flow-parts.ts';
-import { contractSlotHints, isContractSlot } from './flow/read-slot.ts';
+import { phraseListsOf, textsOf } from './flow/flow-parts.ts';
+import { contractSlotHints, isContractSlot } from './flow/slot-contract.ts';
+import { builtInWords } from './flow/built-in-words.ts';
 
 /** A bot's dialog, loaded from its `dialog` setting. */
 export interface BotDialog {
@@ -175,4 +176,42 @@ function commonWords(flow: Flow, language: Flow['languages'][number]): string[] 
     ...slots.flatMap((slot) => (isContractSlot(slot) ? contractSlotHints(slot, language) : [])),
     ...commandsOf(flow, language).flatMap(({ phrases }) => phrases),
   ];
+}
+
+interface FixedPromptOptions {
+  /** The flow's first language by default. */
+  readonly language?: Language;
+  /** The call's way of cutting text, so that the cached audio is found; at sentence marks by default. */
+  readonly cutSentences?: (text: string) => Iterable<string>;
+}
+
+/**
+ * The sentences that a flow speaks the same way in every call, each once, in written order, to be synthesised before the first
+ * call. Sentences with a placeholder are left out; other sentences of the same prompt stay.
+ */
+export function fixedPrompts(flow: Flow, options: FixedPromptOptions = {}): string[] {
+  const language = options.language ?? flow.languages[0] ?? 'en';
+  const cutSentences = options.cutSentences ?? sentencesOf;
+  const words = builtInWords(language);
+  const builtIn = [...words.notUnderstood, ...words.noInput, words.goodbye];
+  const commands = commandsOf(flow, language);
+  if (commands.some(({ name, say }) => name === 'help' && say === undefined)) builtIn.push(words.help);
+  if (Object.values(flow.states).some(({ request }) => request !== undefined && request.waiting === undefined))
+    builtIn.push(words.moment);
+  if (commands.some(({ name, say }) => name === 'stop' && say === undefined)) builtIn.push(words.stop);
+  const own = textsOf(flow)
+    .filter(({ role }) => role === 'prompt')
+    .map(({ text }) => inLanguage<string>(text, language) ?? '');
+  const sentences = [...own, ...builtIn].flatMap((text) => [...cutSentences(text.replaceAll(/\s+/g, ' ').trim())]);
+  const fixed = sentences.map((sentence) => sentence.trim()).filter((sentence) => sentence !== '' && !sentence.includes('{{'));
+  return [...new Set(fixed)];
+}
+
+/** Cuts a prompt at `.`, `!`, `?`, `।` followed by a space; the mark stays with its sentence. */
+export function sentencesOf(prompt: string): string[] {
+  return prompt
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.!?।])\s+/u)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
 }

@@ -19,7 +19,7 @@ export { findChoice } from './understand/tokens.ts';
 export { findDay } from './understand/find-day.ts';
 export { findTime, timeOfKeys } from './understand/time.ts';
 export { numberAt } from './understand/numbers.ts';
-export { findDigits } from './understand/numbers.ts';
+export { findDigits } from './understand/digits.ts';
 export { amountOf, findMoney, moneyWords, sayMoney } from './understand/money.ts';
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
 export { withoutCardNumbers, withoutLongNumbers } from './understand/check-digits.ts';
@@ -32,4 +32,4 @@ export { type CalendarDay, WEEKDAYS, calendarDay, dayInZone, weekdayOf } from '.
 export { type ClockTime, DAYTIME, type TimeWindow, inWindow, minutesOf } from './understand/time.ts';
 export { sayDay } from './understand/calendar.ts';
 export { sayTime } from './understand/time.ts';
-export { sayDigits } from './understand/numbers.ts';
+export { sayDigits } from './understand/digits.ts';

@@ -32,13 +32,10 @@ export interface RunPlatformOptions {
 }
 
 /** The addresses and the key, as `offhook platform --json` prints them. */
-export interface PlatformAddresses {
-  readonly authUrl: string;
-  readonly asrUrl: string;
-  readonly asrAltUrl: string;
-  readonly medUrl: string;
-  readonly ttsUrl: string;
-  readonly apiKey: string;
+export interface PlatformAddresses extends Pick<
+  RunningPlatform,
+  'authUrl' | 'asrUrl' | 'asrAltUrl' | 'medUrl' | 'ttsUrl' | 'apiKey'
+> {
   /** The injected faults with their seed, in the format of the setting; absent without any. */
   readonly faults?: string;
 }

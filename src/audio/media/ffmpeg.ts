@@ -6,22 +6,12 @@ import type { Container } from './container.ts';
 import { type DecodeJob, decodedRateHz } from './decode-file.ts';
 import { MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
-/** The demuxer is always named: guessing would let a playlist open other files. */
-const DEMUXERS: Readonly<Record<Container, string>> = {
-  wav: 'wav',
-  mp3: 'mp3',
-  flac: 'flac',
-  ogg: 'ogg',
-  mp4: 'mov',
-  webm: 'matroska',
-  aac: 'aac',
-  asf: 'asf',
-  avi: 'avi',
-};
+/** Demuxers that have another name than their container. One is always named: guessing would let a playlist open other files. */
+const DEMUXERS: Readonly<Partial<Record<Container, string>>> = { mp4: 'mov', webm: 'matroska' };
 
 /** Arguments that make `ffmpeg` read this file alone: no network, no other file named inside it. */
 export function ffmpegInput(container: Container, path: string): readonly string[] {
-  return ['-protocol_whitelist', 'file', '-f', DEMUXERS[container], '-i', `file:${path}`];
+  return ['-protocol_whitelist', 'file', '-f', DEMUXERS[container] ?? container, '-i', `file:${path}`];
 }
 
 /** Whether this machine has an `ffmpeg` that starts. */

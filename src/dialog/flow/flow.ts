@@ -1,5 +1,15 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
-import { askedForCall, promiseCall, afterEnd, endingOf, afterTransfer, whileConsulting, afterMessage } from './other-turns.ts';
+import {
+  askedForCall,
+  promiseCall,
+  afterEnd,
+  endingOf,
+  afterTransfer,
+  whileConsulting,
+  afterMessage,
+  continuedAnswer,
+  partialAnswer,
+} from './other-turns.ts';
 import type { Command } from './commands.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep, GivenAnswer } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
@@ -7,7 +17,6 @@ import { openQuestion, type Question } from './question.ts';
 import type { RequestOutcome } from './request.ts';
 import type { Flow, Prompt, StateDocument } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
-import { continuedAnswer, partialAnswer } from './partial-answer.ts';
 import { endPolitely, nextOf, scopeOf, startOf, walk } from './walk.ts';
 import { builtInWords } from './built-in-words.ts';
 

@@ -2,7 +2,7 @@ import { type AudibleAction, BEEP, type DialogAction } from '../port.ts';
 import type { Language } from '../../language/index.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Prompt, Slot, StateDocument } from './schema.ts';
-import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './read-slot.ts';
+import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './slot-contract.ts';
 import { inLanguage, sayPrompts, type TextScope } from './text.ts';
 import { builtInWords } from './built-in-words.ts';
 

@@ -1,6 +1,6 @@
 import { aroundYesNo, findAgreement, findYesNo, type YesNo } from '../understand/yes-no.ts';
 import { type AnswerContext, wordsIn } from './reading.ts';
-import { digitRuns, pieceAt } from '../understand/numbers.ts';
+import { digitRuns, pieceAt } from '../understand/digits.ts';
 import { tokenise } from '../understand/tokens.ts';
 import type { AnswerContract } from './contract.ts';
 import { readParts } from './read-answer.ts';

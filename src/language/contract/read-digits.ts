@@ -1,6 +1,6 @@
 import { type PhoneRegion, readPhoneNumber } from '../understand/phone-number.ts';
 import { type AnswerReading, complete, impossible, incomplete } from './reading.ts';
-import { digitRuns } from '../understand/numbers.ts';
+import { digitRuns } from '../understand/digits.ts';
 import { phraseAt, phraseTable } from '../understand/tokens.ts';
 import { checkHolds } from '../understand/check-digits.ts';
 import type { ContractOf } from './contract.ts';

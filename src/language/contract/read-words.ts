@@ -14,7 +14,7 @@ import {
   wordsIn,
 } from './reading.ts';
 import { findChoice, tokenise } from '../understand/tokens.ts';
-import { digitRuns } from '../understand/numbers.ts';
+import { digitRuns } from '../understand/digits.ts';
 import { findYesNo } from '../understand/yes-no.ts';
 import type { ContractOf } from './contract.ts';
 import { type ClockTime, DAYTIME, findDayPart, findTime, timeOfKeys } from '../understand/time.ts';

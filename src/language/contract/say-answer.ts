@@ -2,7 +2,8 @@ import { calendarDay, type CalendarDay, daysBetween, weekdayOf, sayDate, sayWeek
 import { type ClockTime, sayTime } from '../understand/time.ts';
 import type { Language } from '../understand/tokens.ts';
 import { sayLetter, sayLetterClearly } from '../understand/spelling.ts';
-import { sayNumber, digitGroups, sayDigitGroups, sayDigits } from '../understand/numbers.ts';
+import { sayNumber } from '../understand/numbers.ts';
+import { digitGroups, sayDigitGroups, sayDigits } from '../understand/digits.ts';
 import { phoneGroups } from '../understand/phone-number.ts';
 import { sayEmail } from '../understand/email.ts';
 import { amountOf, sayMoney } from '../understand/money.ts';

@@ -1,4 +1,5 @@
-import { numberAt, sayNumber, sayInteger } from './numbers.ts';
+import { numberAt, sayNumber } from './numbers.ts';
+import { sayInteger } from './digits.ts';
 import { type Found, phraseAt, phraseTable, tokenise, type Language } from './tokens.ts';
 import { amountAt } from './amounts.ts';
 

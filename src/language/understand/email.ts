@@ -1,5 +1,6 @@
 import { pairTable } from '../../kernel/pair-table.ts';
-import { pieceAt, sayNumber } from './numbers.ts';
+import { sayNumber } from './numbers.ts';
+import { pieceAt } from './digits.ts';
 import { type Language, phraseAt, phraseTable, plainText } from './tokens.ts';
 import { letterNamed, spelledAt, spelledWords } from './spelling.ts';
 import { inLatin } from './romanised.ts';

@@ -1,5 +1,6 @@
 import { type Language, plainText, tokenise } from './tokens.ts';
-import { sayInteger, pieceAt, numberAt } from './numbers.ts';
+import { numberAt } from './numbers.ts';
+import { pieceAt, sayInteger } from './digits.ts';
 import { type Amount, amountAt } from './amounts.ts';
 
 export type Currency = 'INR' | 'USD';

@@ -1,6 +1,5 @@
-// Words of English opt-outs, in classes. Words are as `opt-out.ts` cuts them: negations are one word (`dont`, `isnt`), articles,
-// hesitations and swear words are gone.
-// Words of Hindi opt-outs, in either script, and classes of them.
+// Words of opt-outs in English and Hindi, in classes. Words are as `opt-out.ts` cuts them: negations are one word (`dont`, `isnt`),
+// articles, hesitations and swear words are gone.
 import type { WordClasses } from './word-patterns.ts';
 import { pairTable } from '../../kernel/pair-table.ts';
 
@@ -106,7 +105,7 @@ export const LIMITED_STOP = [
 ];
 
 /**
- * Spellings by the one that the patterns use. Latin ones are looked up after folding (`nahin`, `naheen` and `nahi` are one), so that
+ * Spellings of Hindi words, in either script, by the one that the patterns use. Latin ones are looked up after folding (`nahin`, `naheen` and `nahi` are one), so that
  * only those that differ by more are listed. The last ones, from `dont` on, are English in Devanagari.
  */
 export const HINDI_SPELLINGS = pairTable(

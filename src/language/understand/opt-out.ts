@@ -5,11 +5,6 @@ import { HINDI } from './opt-out-hindi.ts';
 import { plainText } from './tokens.ts';
 import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
-/**
- * How much words are like an opt-out, for those that no pattern knows: the weights of sequences of up to four words, summed. Words of one
- * class count as one word. `npx tsx scripts/learn-opt-out.ts` learns the weights from the labelled sentences of the tuning half.
- */
-
 /** Weights are found by a hash of the sequence; two sequences may share one. */
 export const BUCKETS = 1 << 15;
 /** Steps that make up a weight of 1. */
@@ -24,7 +19,12 @@ const FOLDED =
 let folds: ReadonlyMap<string, string> | undefined;
 let weights: Int8Array | undefined;
 
-/** @param words as `refusalWords` gives them @returns 0 for words that are as much like one as like anything else */
+/**
+ * How much words are like an opt-out, for those that no pattern knows: the weights of sequences of up to four words, summed. Words of one
+ * class count as one word. `npx tsx scripts/learn-opt-out.ts` learns the weights from the labelled sentences of the tuning half.
+ * @param words as `refusalWords` gives them
+ * @returns 0 for words that are as much like one as like anything else
+ */
 function optOutScore(words: readonly string[]): number {
   if (words.length < LEAST_WORDS || words.length > MOST_WORDS) return Number.NEGATIVE_INFINITY;
   weights ??= new Int8Array(Buffer.from(OPT_OUT_WEIGHTS, 'base64'));

@@ -1,6 +1,6 @@
 import { pairTable } from '../../kernel/pair-table.ts';
 import { plainText, type Found, tokenise } from './tokens.ts';
-import { pieceAt } from './numbers.ts';
+import { pieceAt } from './digits.ts';
 
 /** A letter by its name; `weak` names are ordinary words too, and count only beside other letters. */
 interface LetterName {

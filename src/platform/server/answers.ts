@@ -44,7 +44,6 @@ const segment = z.strictObject({
   emotion: emotion.exactOptional(),
   emotion_confidence: share.exactOptional(),
 });
-export type WireSegment = z.infer<typeof segment>;
 
 /** The parts of the analysis that were asked for. */
 const analysis = z.strictObject({

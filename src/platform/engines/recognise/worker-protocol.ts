@@ -74,72 +74,23 @@ export interface SessionOutputs {
 /** Audio that waited so long finds the thread behind: it catches up without partials, and finals come late instead of never. */
 const LATE_MS = 1_000;
 
+type Work = Exclude<ToWorker, { type: 'ping' }>;
+type Open = (stream: OpenedStream, outputs: SessionOutputs) => WorkerSession;
+
 /**
  * The thread's side: serves streams until the thread ends, their messages in order. A session that fails is reported and dropped. Messages
  * are read before the first of them is worked on, so that a thread with much to do answers pings.
  */
-export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutputs) => WorkerSession): void {
-  const sessions = new Map<number, WorkerSession>();
-  const send = (message: FromWorker): void => parentPort?.postMessage(message, []);
-  const fail = (stream: number, error: unknown): void => {
-    // Said once; a session that was closed has nobody to hear it.
-    if (sessions.delete(stream)) send({ type: 'failed', stream, reason: errorText(error) });
-  };
-  const handle = (message: Exclude<ToWorker, { type: 'ping' }>, isLate: boolean): void => {
-    const { stream } = message;
-    switch (message.type) {
-      case 'open': {
-        // An opening that throws is a failure as well.
-        sessions.set(stream, { push: () => undefined, commit: () => [] });
-        const outputs = {
-          emit: (event: SessionEvent) => send({ ...event, stream }),
-          fail: (error: unknown) => fail(stream, error),
-        };
-        sessions.set(stream, open(message, outputs));
-        return;
-      }
-      case 'extend':
-        sessions.get(stream)?.extend?.(message.language, message.models);
-        return;
-      case 'learning':
-        sessions.get(stream)?.learning?.(message.learning);
-        return;
-      case 'push':
-        sessions.get(stream)?.push(message.pcm, isLate);
-        return;
-      case 'try-commit': {
-        const session = sessions.get(stream);
-        if (session === undefined) return;
-        const results = session.tryCommit?.();
-        send(results === undefined ? { type: 'undecided', stream } : { type: 'committed', stream, tried: true, results });
-        return;
-      }
-      case 'commit': {
-        const results = sessions.get(stream)?.commit();
-        if (results instanceof Promise) {
-          results.then(
-            (each) => send({ type: 'committed', stream, tried: false, results: each }),
-            (error: unknown) => fail(stream, error),
-          );
-        } else if (results !== undefined) send({ type: 'committed', stream, tried: false, results });
-        return;
-      }
-      case 'close': {
-        const session = sessions.get(stream);
-        sessions.delete(stream);
-        session?.close?.();
-        return;
-      }
-    }
-  };
-  const waiting: { readonly message: Exclude<ToWorker, { type: 'ping' }>; readonly readMs: number }[] = [];
+export function serveSessions(open: Open): void {
+  const sessions = new Sessions(open);
+  const waiting: { readonly message: Work; readonly readMs: number }[] = [];
   const work = (): void => {
     const next = waiting.shift();
     if (next === undefined) return;
     try {
-      handle(next.message, performance.now() - next.readMs > LATE_MS);
+      sessions.handle(next.message, performance.now() - next.readMs > LATE_MS);
     } catch (error) {
-      fail(next.message.stream, error);
+      sessions.fail(next.message.stream, error);
     }
     if (waiting.length > 0) setImmediate(work);
   };
@@ -152,4 +103,65 @@ export function serveSessions(open: (stream: OpenedStream, outputs: SessionOutpu
     if (waiting.push({ message, readMs: performance.now() }) === 1) setImmediate(work);
   });
   send({ type: 'ready' });
+}
+
+function send(message: FromWorker): void {
+  parentPort?.postMessage(message, []);
+}
+
+class Sessions {
+  readonly #open: Open;
+  readonly #sessions = new Map<number, WorkerSession>();
+
+  constructor(open: Open) {
+    this.#open = open;
+  }
+
+  /** Reports a failure once; a closed session has no listener. */
+  fail(stream: number, error: unknown): void {
+    if (this.#sessions.delete(stream)) send({ type: 'failed', stream, reason: errorText(error) });
+  }
+
+  handle(message: Work, isLate: boolean): void {
+    const { stream } = message;
+    const session = this.#sessions.get(stream);
+    switch (message.type) {
+      case 'open': {
+        // An opening that throws is a failure as well.
+        this.#sessions.set(stream, { push: () => undefined, commit: () => [] });
+        const emit = (event: SessionEvent): void => send({ ...event, stream });
+        this.#sessions.set(stream, this.#open(message, { emit, fail: (error) => this.fail(stream, error) }));
+        return;
+      }
+      case 'extend':
+        session?.extend?.(message.language, message.models);
+        return;
+      case 'learning':
+        session?.learning?.(message.learning);
+        return;
+      case 'push':
+        session?.push(message.pcm, isLate);
+        return;
+      case 'try-commit': {
+        if (session === undefined) return;
+        const results = session.tryCommit?.();
+        send(results === undefined ? { type: 'undecided', stream } : { type: 'committed', stream, tried: true, results });
+        return;
+      }
+      case 'commit':
+        if (session !== undefined) this.#commit(stream, session);
+        return;
+      case 'close':
+        this.#sessions.delete(stream);
+        session?.close?.();
+        return;
+    }
+  }
+
+  #commit(stream: number, session: WorkerSession): void {
+    const committed = (results: readonly RecognitionResult[]): void => send({ type: 'committed', stream, tried: false, results });
+    const results = session.commit();
+    if (results instanceof Promise) results.then(committed, (error: unknown) => this.fail(stream, error));
+    else committed(results);
+  }
 }

@@ -16,14 +16,15 @@ import type { MinimalTranscription, VerboseTranscription, WireAnalysis } from '.
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Analyser } from '../../engines/analyse/port.ts';
 import { medicalCorrections } from '../../engines/analyse/normalise.ts';
-import { VoiceTrack, SpeechTape } from '../../engines/speakers/speech-tape.ts';
+import { SpeechTape } from '../../engines/speakers/speech-tape.ts';
+import { VoiceTrack } from '../../engines/speakers/voice-track.ts';
 import { codeswitch, rewriteResult } from '../../engines/script/codeswitch.ts';
 import { transliterate } from '../../engines/script/transliterate.ts';
 import type { SpeakerProfiles, SpeakerEngine } from '../../engines/speakers/port.ts';
 import { hashKeywords, maskPieces, profanity } from './masking.ts';
 import type { DecodedAudio } from '../uploads/open-audio.ts';
 import { recognitionRateHz, transcribe } from './transcribe.ts';
-import type { TranscriptionRequest } from './serve-transcription.ts';
+import type { TranscriptionRequest } from './transcription-fields.ts';
 import { heardWarnings, recognitionWarnings } from './language-recognition.ts';
 
 const maxAlternatives = 5;

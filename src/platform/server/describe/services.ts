@@ -1,4 +1,5 @@
-import { transcriptionFieldsSchema } from '../asr/serve-transcription.ts';
+import type { z } from 'zod';
+import { transcriptionFieldsSchema } from '../asr/transcription-fields.ts';
 import { type JsonSchema, schemaOf, withFields, type Operation, type Service } from './descriptions.ts';
 import { speechFormats } from '../tts/encode-speech.ts';
 import { maxTextCharacters, speechFieldsSchema, speechModel } from '../tts/speech-request.ts';
@@ -7,14 +8,19 @@ import * as answers from '../answers.ts';
 const text: JsonSchema = { type: 'string' };
 const file: JsonSchema = { type: 'string', contentMediaType: 'application/octet-stream' };
 const bearerToken: JsonSchema = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
-const healthCheck = {
-  method: 'get',
-  path: '/health',
-  summary: 'Whether the service is up',
-  open: true,
-  answer: { 'application/json': answers.health },
-  errors: [],
-} as const satisfies Operation;
+/** A request that is answered with JSON, with a credential unless `more` opens it. */
+function operation(
+  method: Operation['method'],
+  path: string,
+  summary: string,
+  answer: z.ZodType,
+  more: Pick<Operation, 'errors'> & Partial<Operation>,
+): Operation {
+  return { method, path, summary, answer: { 'application/json': answer }, ...more };
+}
+
+const open = { open: true, errors: [] } as const;
+const healthCheck = operation('get', '/health', 'Whether the service is up', answers.health, open);
 const uploadErrors = [400, 401, 413, 415, 429, 500, 503, 504] as const;
 
 export function authService(): Service {
@@ -25,45 +31,26 @@ export function authService(): Service {
     error: answers.error,
     operations: [
       healthCheck,
-      {
-        method: 'post',
-        path: '/api/auth/token',
-        summary: 'Mint an access token',
+      operation('post', '/api/auth/token', 'Mint an access token', answers.token, {
         query: {
           expires_in: { type: 'integer', minimum: 1, default: 900, description: 'Seconds; more than 86400 are cut to that' },
         },
-        answer: { 'application/json': answers.token },
         errors: [400, 403, 429, 500],
-      },
-      {
-        method: 'get',
-        path: '/.well-known/jwks.json',
-        summary: 'The public key that tokens are signed with',
-        open: true,
-        answer: { 'application/json': answers.keySet },
-        errors: [],
-      },
+      }),
+      operation('get', '/.well-known/jwks.json', 'The public key that tokens are signed with', answers.keySet, open),
     ],
   };
 }
 
 const registration: readonly Operation[] = [
-  {
-    method: 'post',
-    path: '/v1/speakers/register',
-    summary: 'Register the voice of a speaker',
+  operation('post', '/v1/speakers/register', 'Register the voice of a speaker', answers.registered, {
     body: formOf({ name: text, file, project: text }, ['name', 'file']),
-    answer: { 'application/json': answers.registered },
     errors: uploadErrors,
-  },
-  {
-    method: 'delete',
-    path: '/v1/speakers/delete',
-    summary: 'Delete a speaker',
+  }),
+  operation('delete', '/v1/speakers/delete', 'Delete a speaker', answers.deleted, {
     body: formOf({ name: text, project: text }, ['name']),
-    answer: { 'application/json': answers.deleted },
     errors: [400, 401, 404, 429, 500],
-  },
+  }),
 ];
 
 export function asrService(): Service {
@@ -74,22 +61,11 @@ export function asrService(): Service {
     error: answers.error,
     operations: [
       healthCheck,
-      {
-        method: 'get',
-        path: '/languages',
-        summary: 'Languages, model aliases and features',
-        open: true,
-        answer: { 'application/json': answers.languageList },
-        errors: [],
-      },
-      {
-        method: 'post',
-        path: '/v1/audio/transcriptions',
-        summary: 'Transcribe a file',
+      operation('get', '/languages', 'Languages, model aliases and features', answers.languageList, open),
+      operation('post', '/v1/audio/transcriptions', 'Transcribe a file', answers.transcription, {
         body: { 'multipart/form-data': transcriptionForm() },
-        answer: { 'application/json': answers.transcription },
         errors: [...uploadErrors, 422],
-      },
+      }),
       ...registration,
     ],
   };
@@ -103,38 +79,23 @@ export function altService(): Service {
     error: answers.altError,
     operations: [
       healthCheck,
-      {
-        method: 'get',
-        path: '/languages',
-        summary: 'Languages, model aliases and features',
-        answer: { 'application/json': answers.languageList },
-        errors: [401],
-      },
-      {
-        method: 'post',
-        path: '/v1/audio/transcriptions',
-        summary: 'Transcribe a file',
+      operation('get', '/languages', 'Languages, model aliases and features', answers.languageList, { errors: [401] }),
+      operation('post', '/v1/audio/transcriptions', 'Transcribe a file', answers.altTranscription, {
         body: { 'multipart/form-data': transcriptionForm(), 'application/json': transcriptionJson() },
-        answer: { 'application/json': answers.altTranscription },
         errors: [...uploadErrors, 422],
-      },
+      }),
       ...registration,
-      {
-        method: 'get',
-        path: '/v1/speakers/list',
-        summary: 'List the speakers of a project',
+      operation('get', '/v1/speakers/list', 'List the speakers of a project', answers.speakerList, {
         query: { project: text },
-        answer: { 'application/json': answers.speakerList },
         errors: [401, 429, 500],
-      },
-      {
-        method: 'post',
-        path: '/v1/speakers/identify',
-        summary: 'Tell whose voice it is; unknown when nobody is near enough',
-        body: formOf({ file, project: text }, ['file']),
-        answer: { 'application/json': answers.identified },
-        errors: uploadErrors,
-      },
+      }),
+      operation(
+        'post',
+        '/v1/speakers/identify',
+        'Tell whose voice it is; unknown when nobody is near enough',
+        answers.identified,
+        { body: formOf({ file, project: text }, ['file']), errors: uploadErrors },
+      ),
     ],
   };
 }
@@ -147,14 +108,10 @@ export function medService(): Service {
     error: answers.error,
     operations: [
       healthCheck,
-      {
-        method: 'post',
-        path: '/transcribe',
-        summary: 'Transcribe a file with medical terms put right',
+      operation('post', '/transcribe', 'Transcribe a file with medical terms put right', answers.medical, {
         body: formOf({ file, language_code: { const: 'med-en' }, enable_diarization: { enum: ['true', 'false'] } }, ['file']),
-        answer: { 'application/json': answers.medical },
         errors: uploadErrors,
-      },
+      }),
     ],
   };
 }

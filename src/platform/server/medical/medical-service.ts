@@ -6,7 +6,7 @@ import type { MedicalAnswer, MinimalTranscription, VerboseTranscription } from '
 import type { Clock } from '../../../kernel/clock.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import { type AudioIntake, openAudio } from '../uploads/open-audio.ts';
-import { readTranscriptionFields } from '../asr/serve-transcription.ts';
+import { readTranscriptionFields } from '../asr/transcription-fields.ts';
 import { readUploadForm } from '../uploads/upload-form.ts';
 import { refuseWhileSilent, sendWarnings } from '../asr/language-recognition.ts';
 import type { ApiKeys } from '../../keys/api-keys.ts';

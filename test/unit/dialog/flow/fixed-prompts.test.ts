@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fixedPrompts, sentencesOf } from '../../../../src/dialog/flow/text.ts';
+import { fixedPrompts, sentencesOf } from '../../../../src/dialog/bot-dialog.ts';
 import { small } from './talk.ts';
 
 it('lists the sentences that never change, each once', () => {

@@ -1,6 +1,6 @@
 import { type AnswerContext, type AnswerContract, readAnswer, sayAnswer, tokenise } from '../../../../src/language/index.ts';
 import { amountAt } from '../../../../src/language/understand/amounts.ts';
-import { sayInteger } from '../../../../src/language/understand/numbers.ts';
+import { sayInteger } from '../../../../src/language/understand/digits.ts';
 import type { Row } from './row.ts';
 
 function contractOf(kind: Exclude<Row['kind'], 'integer'>, value: string): AnswerContract {

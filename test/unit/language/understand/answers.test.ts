@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findChoice, tokenise, languageOf } from '../../../../src/language/understand/tokens.ts';
 import { findDay } from '../../../../src/language/understand/find-day.ts';
-import { digitRuns, findDigits, sayDigits } from '../../../../src/language/understand/numbers.ts';
+import { digitRuns, findDigits, sayDigits } from '../../../../src/language/understand/digits.ts';
 import { readEmail } from '../../../../src/language/understand/email.ts';
 import { findTime } from '../../../../src/language/understand/time.ts';
 

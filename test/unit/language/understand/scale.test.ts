@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
 import { readAnswer } from '../../../../src/language/contract/read-answer.ts';
-import { digitRuns } from '../../../../src/language/understand/numbers.ts';
+import { digitRuns } from '../../../../src/language/understand/digits.ts';
 import { findMoney, moneyWords } from '../../../../src/language/understand/money.ts';
 import { readName } from '../../../../src/language/understand/name.ts';
 import { plainText } from '../../../../src/language/understand/tokens.ts';

@@ -2,9 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { decisionSchema } from '../../../../src/rehearsal/replay/decision.ts';
-import type { CallFixture } from '../../../../src/rehearsal/replay/fixture.ts';
+import { type CallFixture, turnMeasureSchema } from '../../../../src/rehearsal/replay/fixture.ts';
 import { readFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
-import { turnMeasureSchema } from '../../../../src/rehearsal/replay/compare.ts';
 
 export const keptCallsFolder = fileURLToPath(new URL('../../../fixtures/calls', import.meta.url));
 

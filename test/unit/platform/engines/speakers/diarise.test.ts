@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clusterCentres, diarise } from '../../../../../src/platform/engines/speakers/diarise.ts';
 import { cosine } from '../../../../../src/platform/engines/speakers/embedding.ts';
-import { VoiceTrack } from '../../../../../src/platform/engines/speakers/speech-tape.ts';
+import { VoiceTrack } from '../../../../../src/platform/engines/speakers/voice-track.ts';
 import { buzz } from '../../../../support/buzz.ts';
 
 const deep = (seconds: number) => buzz({ hz: 105, formants: [450, 1100, 2300], seconds, wobble: 1 });
