@@ -1,12 +1,15 @@
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { CircuitBreaker } from '../client/circuit-breaker.ts';
+import { PatientFetch } from '../client/connections.ts';
 import { eitherSignal } from '../client/deadline.ts';
 import { SpeechUnavailableError } from '../client/errors.ts';
-import type { SpeechHttp } from '../client/requests.ts';
+import { SpeechHttp, type SpeechHttpOptions } from '../client/requests.ts';
 import { bodyOf } from '../tts/batch.ts';
 import type { SpeechFormat } from '../tts/speech-fields.ts';
 import { RecodeStream } from '../tts/synthesis-protocol.ts';
 import type { SynthesisRequest } from '../port.ts';
+import type { VendorParts } from './vendor.ts';
 import { WavSamples } from './wav-samples.ts';
 
 /** A service that answers a text with a stream of audio. */
@@ -94,5 +97,51 @@ export async function* speakOverHttp(
     if (rest.length > 0) yield rest;
   } finally {
     await body.return();
+  }
+}
+
+/** Longer than the pause between two sentences of a call. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** Requests of an open vendor, over connections that are kept between sentences. */
+export class VendorHttp implements AsyncDisposable {
+  readonly fetch: typeof fetch;
+  readonly #clock: Clock;
+  readonly #own: PatientFetch | undefined;
+  readonly #closing = new AbortController();
+
+  constructor({ clock, fetch: given }: Pick<VendorParts, 'clock' | 'fetch'>) {
+    this.#clock = clock;
+    this.#own = given === undefined ? new PatientFetch(KEEP_ALIVE_MS) : undefined;
+    this.fetch = given ?? this.#own?.fetch ?? fetch;
+  }
+
+  /** Aborts once the vendor is closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** @param service for errors: `azure synthesis` */
+  sender(
+    service: string,
+    options: Omit<SpeechHttpOptions, 'breaker' | 'clock' | 'fetch' | 'maxRetries' | 'backoff'>,
+  ): SpeechHttp {
+    return new SpeechHttp({
+      breaker: new CircuitBreaker({ clock: this.#clock, service }),
+      clock: this.#clock,
+      fetch: this.fetch,
+      maxRetries: 2,
+      backoff: { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.25 },
+      ...options,
+    });
+  }
+
+  abort(): void {
+    this.#closing.abort(new Error('the speech vendor was closed'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abort();
+    await this.#own?.[Symbol.asyncDispose]();
   }
 }

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { Reconnection } from '../asr/reconnection.ts';
 import { ReplayBuffer } from '../asr/replay-buffer.ts';
 import { SpeechUnavailableError } from '../client/errors.ts';
-import type { RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
+import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 
 /** A stream that hears one turn: ending it finalises what it heard. */
 export interface TurnStream {
@@ -314,25 +314,40 @@ export class TurnStreams implements RecognitionSession {
   }
 }
 
-/** The open sessions of one recogniser. Aborts them when disposed of. */
-export class TurnStreamSessions implements Disposable {
+/** Recognition by a service whose streams have no commit: each turn is a stream of its own. */
+export abstract class TurnStreamRecogniser implements Recogniser {
+  abstract readonly capabilities: RecogniserCapabilities;
+  readonly #clock: Clock;
   readonly #sessions = new Set<TurnStreams>();
 
-  open(
-    options: Omit<TurnStreamsOptions, 'onOver'>,
-    asked: RecognitionOptions,
-    listener: (event: RecognitionEvent) => void,
-  ): RecognitionSession {
-    const session: TurnStreams = new TurnStreams({ ...options, onOver: () => this.#sessions.delete(session) }, asked, listener);
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  protected abstract openStream(options: RecognitionOptions, hints: readonly string[], listener: TurnStreamListener): TurnStream;
+
+  open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
+    const session: TurnStreams = new TurnStreams(
+      {
+        clock: this.#clock,
+        mostHints: this.capabilities.mostHints,
+        open: (hints, streamListener) => this.openStream(options, hints, streamListener),
+        onOver: () => this.#sessions.delete(session),
+      },
+      options,
+      listener,
+    );
     this.#sessions.add(session);
     return session;
   }
 
+  /** How many sessions are open. */
   get size(): number {
     return this.#sessions.size;
   }
 
-  [Symbol.dispose](): void {
+  /** Aborts every session. */
+  abort(): void {
     for (const session of this.#sessions) session.abort();
   }
 }

@@ -38,6 +38,11 @@ export interface OpenVendor extends AsyncDisposable {
   warm?(): void;
 }
 
+export interface VendorProblem {
+  readonly setting: string;
+  readonly message: string;
+}
+
 /**
  * One vendor of speech, whole: everything else knows vendors by this alone. To be listed in `registry.ts`. The speech platform is
  * not among them: it is the default, under the name `platform`.
@@ -57,9 +62,64 @@ export interface SpeechVendor {
   /** Environment name, or names, of what is needed to use it. */
   readonly needs: string;
   /** What is wrong between its settings. */
-  problems?(config: AdapterConfig): readonly { readonly setting: string; readonly message: string }[];
+  problems?(config: AdapterConfig): readonly VendorProblem[];
   /** @returns undefined where it is not configured @throws SpeechRequestError for settings that cannot work */
   open(config: AdapterConfig, parts: VendorParts): OpenVendor | undefined;
+}
+
+/** A vendor of both services that one API key opens, as its own file describes it: its functions take typed settings. */
+interface KeyVendor<Schema extends z.ZodObject, Values = z.output<Schema> & { readonly baseUrl: string }> extends Omit<
+  SpeechVendor,
+  'services' | 'problems' | 'open'
+> {
+  /** With a `baseUrl`. */
+  readonly settings: Schema;
+  /** With an `apiKey`. */
+  readonly secrets: z.ZodObject;
+  /** Its address where `baseUrl` is not set. */
+  readonly globalUrl: string;
+  /** What is wrong beside an address at which the key would be sent unencrypted. */
+  problems?(values: Values): readonly VendorProblem[];
+  open(values: Values, apiKey: string, parts: VendorParts): OpenVendor;
+}
+
+/** Parses the settings once for each call of a vendor's functions. Without its key nothing of it is wrong, and it is not opened. */
+export function keyVendor<Schema extends z.ZodObject & z.ZodType<{ baseUrl?: string | undefined }>>({
+  globalUrl,
+  ...described
+}: KeyVendor<Schema>): SpeechVendor {
+  const read = ({ settings, secrets }: AdapterConfig) => {
+    const values = described.settings.parse(settings);
+    return { values: { ...values, baseUrl: values.baseUrl ?? globalUrl }, apiKey: secrets['apiKey']?.[0]?.reveal() };
+  };
+  return {
+    ...described,
+    services: ['recognition', 'synthesis'],
+    problems(config) {
+      const { values, apiKey } = read(config);
+      return apiKey === undefined ? [] : [...keyAddressProblems(values.baseUrl), ...(described.problems?.(values) ?? [])];
+    },
+    open(config, parts) {
+      const { values, apiKey } = read(config);
+      return apiKey === undefined ? undefined : described.open(values, apiKey, parts);
+    },
+  };
+}
+
+/** An open vendor whose services warm up and close by themselves. */
+export function openVendor(
+  recogniser: Recogniser & AsyncDisposable,
+  synthesizer: Synthesizer & AsyncDisposable & { warm(): Promise<void> },
+): OpenVendor {
+  return {
+    recogniser,
+    synthesizer,
+    warm: () => void synthesizer.warm(),
+    async [Symbol.asyncDispose]() {
+      await recogniser[Symbol.asyncDispose]();
+      await synthesizer[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /**
@@ -100,7 +160,7 @@ export function isOwnNetwork(hostname: string): boolean {
 }
 
 /** What is wrong with an address at which a key is used: without TLS it may be used on this machine and network alone. */
-export function keyAddressProblems(url: string, setting = 'baseUrl'): { readonly setting: string; readonly message: string }[] {
+export function keyAddressProblems(url: string, setting = 'baseUrl'): VendorProblem[] {
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || protocol === 'wss:' || isOwnNetwork(hostname)) return [];
   return [{ setting, message: `would send the key unencrypted: give ${protocol === 'ws:' ? 'a wss' : 'an https'} address` }];

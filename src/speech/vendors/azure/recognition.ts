@@ -10,8 +10,8 @@ import {
   SpeechRequestError,
   SpeechUnavailableError,
 } from '../../client/errors.ts';
-import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
-import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
+import type { RecogniserCapabilities, RecognitionOptions } from '../../port.ts';
+import { type TurnStream, type TurnStreamListener, TurnStreamRecogniser } from '../turn-streams.ts';
 import { localeOf } from '../vendor.ts';
 
 /** Phrases of a phrase list. @see https://learn.microsoft.com/azure/ai-services/speech-service/improve-accuracy-phrase-list */
@@ -43,39 +43,21 @@ export interface AzureAccount {
  * the end of the turn's audio finalises it.
  * @see https://learn.microsoft.com/azure/ai-services/speech-service/how-to-recognize-speech
  */
-export class AzureRecogniser implements Recogniser, Disposable {
+export class AzureRecogniser extends TurnStreamRecogniser {
   readonly capabilities = CAPABILITIES;
   readonly #sdk: SpeechSdk;
   readonly #account: AzureAccount;
-  readonly #clock: Clock;
-  readonly #sessions = new TurnStreamSessions();
 
   /** @throws SpeechRequestError when Microsoft's package is not installed */
   constructor(account: AzureAccount, clock: Clock) {
+    super(clock);
     this.#sdk = loadSdk();
     this.#account = account;
-    this.#clock = clock;
     // It would report each session's timing to the vendor beside the audio.
     this.#sdk.Recognizer.enableTelemetry(false);
   }
 
-  open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    return this.#sessions.open(
-      {
-        clock: this.#clock,
-        mostHints: MOST_PHRASES,
-        open: (hints, streamListener) => this.#openStream(options, hints, streamListener),
-      },
-      options,
-      listener,
-    );
-  }
-
-  [Symbol.dispose](): void {
-    this.#sessions[Symbol.dispose]();
-  }
-
-  #openStream(
+  protected override openStream(
     { language, sampleRateHz }: RecognitionOptions,
     hints: readonly string[],
     listener: TurnStreamListener,

@@ -1,13 +1,10 @@
 import { z } from 'zod';
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../../audio/format.ts';
 import { optionalText, secret, settingFacts, text } from '../../../config/setting.ts';
-import { CircuitBreaker } from '../../client/circuit-breaker.ts';
-import { PatientFetch } from '../../client/connections.ts';
 import { FixedToken } from '../../client/credentials.ts';
-import { SpeechHttp } from '../../client/requests.ts';
 import { serviceUrl } from '../../client/settings.ts';
 import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
-import { speakOverHttp, type SpeechService } from '../http-speech.ts';
+import { speakOverHttp, type SpeechService, VendorHttp } from '../http-speech.ts';
 import { ifInstalled, keyAddressProblems, localeOf, type OpenVendor, type SpeechVendor, type VendorParts } from '../vendor.ts';
 import { AzureRecogniser } from './recognition.ts';
 
@@ -27,9 +24,6 @@ const settings = z.object({
 const secrets = z.object({ key: secret('Key of the Azure Speech resource', 'AZURE_SPEECH_KEY') });
 
 const KEY_ADVICE = 'check OFFHOOK_AZURE__KEY and OFFHOOK_AZURE__REGION: a key is of one region';
-
-/** Longer than the pause between two sentences of a call. */
-const KEEP_ALIVE_MS = 30_000;
 
 interface Values extends z.output<typeof settings> {
   readonly key: string;
@@ -69,10 +63,11 @@ export const azure: SpeechVendor = {
 class Azure implements OpenVendor {
   readonly recogniser: AzureRecogniser | undefined;
   readonly synthesizer: AzureSynthesizer | undefined;
-  readonly #own: PatientFetch | undefined;
-  readonly #closing = new AbortController();
+  readonly #http: VendorHttp;
 
-  constructor({ key, region, recognitionUrl, synthesisUrl, voice }: Values, { clock, logger, fetch: given }: VendorParts) {
+  constructor({ key, region, recognitionUrl, synthesisUrl, voice }: Values, parts: VendorParts) {
+    const { clock, logger } = parts;
+    this.#http = new VendorHttp(parts);
     if (region !== undefined || recognitionUrl !== undefined)
       this.recogniser = ifInstalled(
         () => new AzureRecogniser({ key, region: region ?? '', host: recognitionUrl }, clock),
@@ -80,25 +75,19 @@ class Azure implements OpenVendor {
       );
     const baseUrl = synthesisUrl ?? (region === undefined ? undefined : `https://${region}.tts.speech.microsoft.com`);
     if (baseUrl === undefined) return;
-    if (given === undefined) this.#own = new PatientFetch(KEEP_ALIVE_MS);
-    const http = new SpeechHttp({
+    const http = this.#http.sender('azure synthesis', {
       tokens: new FixedToken(key),
       header: (secret) => ({ 'ocp-apim-subscription-key': secret }),
       keyAdvice: KEY_ADVICE,
-      breaker: new CircuitBreaker({ clock, service: 'azure synthesis' }),
-      clock,
-      fetch: given ?? this.#own?.fetch ?? fetch,
       timeoutMs: 10_000,
-      maxRetries: 2,
-      backoff: { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.25 },
     });
-    this.synthesizer = new AzureSynthesizer({ http, clock, closing: this.#closing.signal }, baseUrl, voice);
+    this.synthesizer = new AzureSynthesizer({ http, clock, closing: this.#http.closing }, baseUrl, voice);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the speech vendor was closed'));
-    this.recogniser?.[Symbol.dispose]();
-    await this.#own?.[Symbol.asyncDispose]();
+    this.#http.abort();
+    this.recogniser?.abort();
+    await this.#http[Symbol.asyncDispose]();
   }
 }
 

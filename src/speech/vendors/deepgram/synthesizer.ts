@@ -1,31 +1,21 @@
 import { z } from 'zod';
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../../audio/format.ts';
-import { type Clock, stayAwake } from '../../../kernel/clock.ts';
+import { stayAwake } from '../../../kernel/clock.ts';
 import { parseJson } from '../../../kernel/json.ts';
 import type { MaskSecret } from '../../../kernel/mask-secret.ts';
-import type { CircuitBreaker } from '../../client/circuit-breaker.ts';
-import type { Tokens } from '../../client/credentials.ts';
 import { SpeechFailedError, SpeechProtocolError } from '../../client/errors.ts';
-import type { Slots } from '../../client/slots.ts';
-import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
+import type { SynthesisRequest } from '../../port.ts';
 import { splitForRequests } from '../../tts/sentences.ts';
 import { checkText } from '../../tts/speech-fields.ts';
-import { type Attempt, SynthesisAttempts } from '../../tts/synthesis-attempts.ts';
+import type { Attempt } from '../../tts/synthesis-attempts.ts';
 import { type Heard, RecodeStream } from '../../tts/synthesis-protocol.ts';
-import { IdleSockets, type SynthesisReader, SynthesisSocket } from '../../tts/synthesis-socket.ts';
+import { type SynthesisReader, SynthesisSocket } from '../../tts/synthesis-socket.ts';
 import { notRawAudio } from '../../tts/whole-audio.ts';
+import { SocketSynthesizer, type SocketSynthesizerOptions } from '../socket-synthesizer.ts';
 
-export interface SpeakOptions {
-  readonly baseUrl: string;
-  readonly tokens: Tokens;
-  readonly clock: Clock;
-  readonly slots: Slots;
-  readonly breaker: CircuitBreaker;
-  readonly capabilities: SynthesizerCapabilities;
-  readonly keyAdvice: string;
+export interface SpeakOptions extends SocketSynthesizerOptions {
   readonly mipOptOut: boolean;
   readonly onWarning: (text: string) => void;
-  readonly random?: () => number;
 }
 
 /** Characters of one `Speak` message. @see https://developers.deepgram.com/docs/text-to-speech (limits) */
@@ -38,8 +28,6 @@ const FASTEST = 1.5;
 /** A socket takes 20 `Flush` in a minute (https://developers.deepgram.com/docs/tts-ws-flush). */
 const MOST_FLUSHES = 20;
 const FLUSH_WINDOW_MS = 60_000;
-/** Idle sockets of one voice; each counts as a connection of the project. */
-const MOST_IDLE = 2;
 
 /** Longest wait for the next audio of a text. */
 const CHUNK_TIMEOUT_MS = 10_000;
@@ -57,47 +45,20 @@ interface Wire {
  * `WS /v1/speak`: a socket has one voice and format, and speaks one text after another. Written from
  * https://developers.deepgram.com/reference/text-to-speech/speak-streaming
  */
-export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
-  readonly #options: SpeakOptions;
-  readonly #attempts: SynthesisAttempts;
-  readonly #idle: IdleSockets<string>;
+export class DeepgramSynthesizer extends SocketSynthesizer<SpeakOptions> {
   /** When each socket was flushed. */
   readonly #flushes = new WeakMap<SynthesisSocket, number[]>();
 
-  constructor(options: SpeakOptions) {
-    this.#options = options;
-    const { clock, slots, breaker, random } = options;
-    this.#attempts = new SynthesisAttempts({ clock, slots, breaker, random });
-    this.#idle = new IdleSockets(clock);
-  }
-
-  get capabilities(): SynthesizerCapabilities {
-    return this.#options.capabilities;
-  }
-
-  async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  override async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     checkText(request.text);
     const wire = this.#wireOf(request);
-    yield* this.#attempts.run(request.priority ?? 'live', signal, (attempt, either) =>
-      this.#once(request, wire, either, attempt),
-    );
+    yield* this.attempts.run(request.priority ?? 'live', signal, (attempt, either) => this.#once(request, wire, either, attempt));
   }
 
-  /** Opens a socket for the default voice ahead of the first sentence, if a slot is free. Never rejects. */
-  async warm(): Promise<void> {
-    const { slots, capabilities } = this.#options;
-    const { query } = this.#wireOf({ text: '', voice: capabilities.defaultVoice ?? '', language: 'en' });
-    if (slots.free === 0 || this.#attempts.closing.aborted || this.#idle.has(laneOf(query))) return;
-    try {
-      this.#keep(query, await stayAwake(this.#open(query, this.#attempts.closing)));
-    } catch {
-      // The first sentence tries again and reports the error.
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#attempts.close();
-    this.#idle.close();
+  /** For the default voice. */
+  warm(): Promise<void> {
+    const { query } = this.#wireOf({ text: '', voice: this.capabilities.defaultVoice ?? '', language: 'en' });
+    return this.warmUp(laneOf(query), (signal) => this.#open(query, signal));
   }
 
   async *#once({ text, format }: SynthesisRequest, wire: Wire, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
@@ -106,10 +67,10 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
     attempt.reused = idle !== undefined;
     const socket = idle ?? (await stayAwake(this.#open(wire.query, signal)));
     const recoded = new RecodeStream(wire.from, format ?? TELEPHONE_FORMAT);
-    const { onWarning } = this.#options;
+    const { onWarning } = this.options;
     const reader = new SpeakReader(recoded, { flushes: said.length, hasWords: WORDS.test(text), mask: socket.mask, onWarning });
     const messages = said.flatMap((piece) => [JSON.stringify({ type: 'Speak', text: piece }), JSON.stringify({ type: 'Flush' })]);
-    this.#flushes.get(socket)?.push(...said.map(() => this.#options.clock.nowMs()));
+    this.#flushes.get(socket)?.push(...said.map(() => this.options.clock.nowMs()));
     let whole = false;
     let failed = false;
     try {
@@ -119,15 +80,15 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
       failed = !signal.aborted;
       throw error;
     } finally {
-      if (whole) this.#keep(wire.query, socket);
+      if (whole) this.keep(laneOf(wire.query), socket);
       else if (failed) socket.close();
       // The dropped text is not waited for.
-      else void socket.clear(CLEAR).then((cleared) => cleared && this.#keep(wire.query, socket));
+      else void socket.clear(CLEAR).then((cleared) => cleared && this.keep(laneOf(wire.query), socket));
     }
   }
 
   #wireOf({ voice, speed = 1, format = TELEPHONE_FORMAT }: SynthesisRequest): Wire {
-    const { mipOptOut } = this.#options;
+    const { mipOptOut } = this.options;
     const from = madeAs(format);
     const query = {
       model: voice,
@@ -141,7 +102,7 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
   }
 
   async #open(query: Wire['query'], signal: AbortSignal): Promise<SynthesisSocket> {
-    const { baseUrl, tokens, clock, keyAdvice } = this.#options;
+    const { baseUrl, tokens, clock, keyAdvice } = this.options;
     const credential = await tokens.get(signal);
     const headers = { authorization: `Token ${credential}` };
     const options = {
@@ -163,19 +124,14 @@ export class DeepgramSynthesizer implements Synthesizer, AsyncDisposable {
   /** An idle socket with this many flushes left; one with fewer is closed. */
   #takeIdle(query: Wire['query'], flushes: number): SynthesisSocket | undefined {
     for (;;) {
-      const socket = this.#idle.take(laneOf(query));
+      const socket = this.idle.take(laneOf(query));
       if (socket === undefined) return undefined;
-      const sinceMs = this.#options.clock.nowMs() - FLUSH_WINDOW_MS;
+      const sinceMs = this.options.clock.nowMs() - FLUSH_WINDOW_MS;
       const recent = (this.#flushes.get(socket) ?? []).filter((atMs) => atMs > sinceMs);
       this.#flushes.set(socket, recent);
       if (recent.length + flushes <= MOST_FLUSHES) return socket;
       socket.close();
     }
-  }
-
-  #keep(query: Wire['query'], socket: SynthesisSocket): void {
-    if (this.#attempts.closing.aborted) socket.close();
-    else this.#idle.keep(laneOf(query), socket, Math.min(MOST_IDLE, Math.max(1, this.#options.slots.free)));
   }
 }
 

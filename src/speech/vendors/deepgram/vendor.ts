@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../../audio/format.ts';
-import { type AdapterConfig, address, flag, millis, secret, text, whole } from '../../../config/setting.ts';
+import { address, flag, millis, secret, text, whole } from '../../../config/setting.ts';
 import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
 import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { Slots } from '../../client/slots.ts';
-import type { RecogniserCapabilities, SynthesizerCapabilities } from '../../port.ts';
-import { keyAddressProblems, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
+import { keyVendor, openVendor, type VendorPrice } from '../vendor.ts';
 import { listenDialect, MOST_KEYTERMS, SILENT_COMMIT_MS } from './recognition.ts';
 import { DeepgramSynthesizer, LONGEST_TEXT } from './synthesizer.ts';
 
@@ -46,36 +45,17 @@ const prices: readonly VendorPrice[] = [
   { service: 'synthesis', model: 'aura-2', price: 'USD 0.030 for 1,000 characters', source: PRICING, asOf: '2026-05-19' },
 ];
 
-function configOf({ settings: given, secrets: keys }: AdapterConfig) {
-  return { values: settings.parse(given), apiKey: keys['apiKey']?.[0]?.reveal() };
-}
-
 /** Deepgram: recognition over `listen` sockets, synthesis over `speak` sockets. */
-export const deepgram: SpeechVendor = {
+export const deepgram = keyVendor({
   name: 'deepgram',
   title: 'Deepgram',
   settings,
   secrets,
-  services: ['recognition', 'synthesis'],
   prices,
   needs: 'DEEPGRAM_API_KEY',
-  problems(config) {
-    const { values, apiKey } = configOf(config);
-    return apiKey === undefined ? [] : keyAddressProblems(values.baseUrl ?? GLOBAL_URL);
-  },
-  open(config, parts) {
-    const { values, apiKey } = configOf(config);
-    return apiKey === undefined ? undefined : new Deepgram(values, apiKey, parts);
-  },
-};
-
-class Deepgram implements OpenVendor {
-  readonly recogniser: SocketRecogniser;
-  readonly synthesizer: DeepgramSynthesizer;
-
-  constructor(values: z.output<typeof settings>, apiKey: string, { clock, logger }: VendorParts) {
-    const { model, endpointingMs, smartFormat, mipOptOut, voice, recognitionSessions, synthesisRequests } = values;
-    const baseUrl = values.baseUrl ?? GLOBAL_URL;
+  globalUrl: GLOBAL_URL,
+  open(values, apiKey, { clock, logger }) {
+    const { baseUrl, model, endpointingMs, smartFormat, mipOptOut, voice, recognitionSessions, synthesisRequests } = values;
     const tokens = new FixedToken(apiKey);
     const isNova3 = model.startsWith('nova-3');
     const warned = new Set<string>();
@@ -83,60 +63,50 @@ class Deepgram implements OpenVendor {
       if (!warned.has(warning)) logger.warn({ vendor: 'deepgram' }, `Deepgram warns: ${warning}`);
       if (warned.size < MOST_WARNINGS) warned.add(warning);
     };
-    const recognition: RecogniserCapabilities = {
-      partials: true,
-      endMarks: true,
-      mostHints: isNova3 ? MOST_KEYTERMS : 0,
-      languages: isNova3 ? NOVA_3_LANGUAGES : 'any',
-      detectsLanguage: true,
-      ratesHz: [8_000, 16_000],
-      sessionsPerKey: recognitionSessions,
-      nothingMs: SILENT_COMMIT_MS,
-      // Only audio is charged, not KeepAlive messages (https://developers.deepgram.com/docs/audio-keep-alive).
-      mayIdle: true,
-    };
     // Keyterms of an open stream can be replaced at the global address only (https://developers.deepgram.com/docs/configure).
     const changesHints = isNova3 && new URL(baseUrl).hostname === 'api.deepgram.com';
-    this.recogniser = new SocketRecogniser({
+    const recogniser = new SocketRecogniser({
       url: baseUrl,
       dialect: listenDialect({ model, endpointingMs, smartFormat, mipOptOut, changesHints }, KEY_ADVICE),
-      capabilities: recognition,
+      capabilities: {
+        partials: true,
+        endMarks: true,
+        mostHints: isNova3 ? MOST_KEYTERMS : 0,
+        languages: isNova3 ? NOVA_3_LANGUAGES : 'any',
+        detectsLanguage: true,
+        ratesHz: [8_000, 16_000],
+        sessionsPerKey: recognitionSessions,
+        nothingMs: SILENT_COMMIT_MS,
+        // Only audio is charged, not KeepAlive messages (https://developers.deepgram.com/docs/audio-keep-alive).
+        mayIdle: true,
+      },
       tokens,
       clock,
       logger,
       onWarning,
     });
-    const synthesis: SynthesizerCapabilities = {
-      formats: [MULAW_8K, { encoding: 'alaw', rateHz: 8_000 }, { encoding: 'pcm16', rateHz: 8_000 }],
-      languages: AURA_LANGUAGES,
-      voices: undefined,
-      defaultVoice: voice,
-      streams: true,
-      longestText: LONGEST_TEXT,
-      requestsPerKey: synthesisRequests,
-    };
-    this.synthesizer = new DeepgramSynthesizer({
+    const synthesizer = new DeepgramSynthesizer({
       baseUrl,
       tokens,
       clock,
       slots: new Slots(synthesisRequests),
       breaker: new CircuitBreaker({ clock, service: 'Deepgram synthesis' }),
-      capabilities: synthesis,
+      capabilities: {
+        formats: [MULAW_8K, { encoding: 'alaw', rateHz: 8_000 }, { encoding: 'pcm16', rateHz: 8_000 }],
+        languages: AURA_LANGUAGES,
+        voices: undefined,
+        defaultVoice: voice,
+        streams: true,
+        longestText: LONGEST_TEXT,
+        requestsPerKey: synthesisRequests,
+      },
       keyAdvice: KEY_ADVICE,
       mipOptOut,
       onWarning,
     });
-  }
-
-  warm(): void {
-    void this.synthesizer.warm();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.recogniser[Symbol.asyncDispose]();
-    await this.synthesizer[Symbol.asyncDispose]();
-  }
-}
+    return openVendor(recogniser, synthesizer);
+  },
+});
 
 /** Different warnings that are logged once each. */
 const MOST_WARNINGS = 100;

@@ -1,18 +1,15 @@
 import { z } from 'zod';
 import { type AudioFormat, MULAW_8K, TELEPHONE_FORMAT } from '../../../audio/format.ts';
-import { type AdapterConfig, address, flag, secret, text, whole } from '../../../config/setting.ts';
+import { address, flag, secret, text, whole } from '../../../config/setting.ts';
 import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
-import { CircuitBreaker } from '../../client/circuit-breaker.ts';
-import { PatientFetch } from '../../client/connections.ts';
 import { FixedToken } from '../../client/credentials.ts';
-import { SpeechHttp } from '../../client/requests.ts';
 import { serviceUrl } from '../../client/settings.ts';
 import { Slots } from '../../client/slots.ts';
 import type { RecogniserCapabilities, SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
 import { splitForRequests } from '../../tts/sentences.ts';
 import { checkText } from '../../tts/speech-fields.ts';
-import { speakOverHttp, type SpeechAsk, type SpeechService } from '../http-speech.ts';
-import { keyAddressProblems, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
+import { speakOverHttp, type SpeechAsk, type SpeechService, VendorHttp } from '../http-speech.ts';
+import { keyVendor, type OpenVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
 import { MOST_KEYTERMS, RATES_HZ, scribeDialect, SILENT_COMMIT_MS } from './recognition.ts';
 
 const GLOBAL_URL = 'https://api.elevenlabs.io';
@@ -58,49 +55,38 @@ const prices: readonly VendorPrice[] = [
   },
 ];
 
-function configOf({ settings: given, secrets: keys }: AdapterConfig) {
-  return { values: settings.parse(given), apiKey: keys['apiKey']?.[0]?.reveal() };
-}
-
 /** ElevenLabs: recognition by Scribe Realtime, synthesis streamed over HTTP. */
-export const elevenlabs: SpeechVendor = {
+export const elevenlabs = keyVendor({
   name: 'elevenlabs',
   title: 'ElevenLabs',
   settings,
   secrets,
-  services: ['recognition', 'synthesis'],
   prices,
   needs: 'ELEVENLABS_API_KEY',
-  problems(config) {
-    const { values, apiKey } = configOf(config);
-    return apiKey === undefined ? [] : keyAddressProblems(values.baseUrl ?? GLOBAL_URL);
-  },
-  open(config, parts) {
-    const { values, apiKey } = configOf(config);
-    return apiKey === undefined ? undefined : new ElevenLabs(values, apiKey, parts);
-  },
-};
+  globalUrl: GLOBAL_URL,
+  open: (values, apiKey, parts) => new ElevenLabs(values, apiKey, parts),
+});
 
-/** Longer than the pause between two sentences of a call. */
-const KEEP_ALIVE_MS = 30_000;
 /** The whole of a long text may be played while it is made. */
 const SPEECH_TIMEOUT_MS = 15 * 60_000;
 const RETRY_DEADLINE_MS = 3_000;
+
+interface Values extends z.output<typeof settings> {
+  readonly baseUrl: string;
+}
 
 class ElevenLabs implements OpenVendor {
   readonly recogniser: SocketRecogniser;
   readonly synthesizer: ElevenLabsSynthesizer;
   readonly #baseUrl: string;
-  readonly #fetch: typeof fetch;
-  readonly #own: PatientFetch | undefined;
-  readonly #closing = new AbortController();
+  readonly #http: VendorHttp;
 
-  constructor(values: z.output<typeof settings>, apiKey: string, { clock, logger, fetch: given }: VendorParts) {
+  constructor(values: Values, apiKey: string, parts: VendorParts) {
     const { recognitionModel, keyterms, synthesisModel, voice, logging, recognitionSessions, synthesisRequests } = values;
-    this.#baseUrl = values.baseUrl ?? GLOBAL_URL;
+    const { clock, logger } = parts;
+    this.#baseUrl = values.baseUrl;
+    this.#http = new VendorHttp(parts);
     const tokens = new FixedToken(apiKey);
-    if (given === undefined) this.#own = new PatientFetch(KEEP_ALIVE_MS);
-    this.#fetch = given ?? this.#own?.fetch ?? fetch;
     const recognition: RecogniserCapabilities = {
       partials: true,
       endMarks: true,
@@ -130,21 +116,16 @@ class ElevenLabs implements OpenVendor {
       longestText: longestTextOf(synthesisModel),
       requestsPerKey: synthesisRequests,
     };
-    const http = new SpeechHttp({
+    const http = this.#http.sender('ElevenLabs synthesis', {
       tokens,
       header: (key) => ({ 'xi-api-key': key }),
       keyAdvice: KEY_ADVICE,
       slots: new Slots(synthesisRequests),
-      breaker: new CircuitBreaker({ clock, service: 'ElevenLabs synthesis' }),
-      clock,
-      fetch: this.#fetch,
-      maxRetries: 2,
-      backoff: { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.25 },
       timeoutMs: SPEECH_TIMEOUT_MS,
       deadlineMs: RETRY_DEADLINE_MS,
     });
     this.synthesizer = new ElevenLabsSynthesizer(
-      { http, clock, closing: this.#closing.signal },
+      { http, clock, closing: this.#http.closing },
       { baseUrl: this.#baseUrl, model: synthesisModel, logging },
       synthesis,
     );
@@ -152,16 +133,17 @@ class ElevenLabs implements OpenVendor {
 
   /** Opens a connection without asking for anything; what comes back does not matter. */
   warm(): void {
-    void this.#fetch(this.#baseUrl, { method: 'HEAD', redirect: 'manual', signal: this.#closing.signal }).then(
+    const { closing: signal } = this.#http;
+    void this.#http.fetch(this.#baseUrl, { method: 'HEAD', redirect: 'manual', signal }).then(
       (response) => response.body?.cancel(),
       () => undefined,
     );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the speech vendor was closed'));
+    this.#http.abort();
     await this.recogniser[Symbol.asyncDispose]();
-    await this.#own?.[Symbol.asyncDispose]();
+    await this.#http[Symbol.asyncDispose]();
   }
 }
 

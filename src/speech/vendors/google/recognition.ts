@@ -2,9 +2,9 @@ import type { SpeechClient } from '@google-cloud/speech';
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 import { SpeechProtocolError } from '../../client/errors.ts';
-import type { Recogniser, RecogniserCapabilities, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../port.ts';
+import type { RecogniserCapabilities, RecognitionOptions } from '../../port.ts';
 import { localeOf } from '../vendor.ts';
-import { type TurnStream, type TurnStreamListener, TurnStreamSessions } from '../turn-streams.ts';
+import { type TurnStream, type TurnStreamListener, TurnStreamRecogniser } from '../turn-streams.ts';
 import { clientOptions, errorOf, type GoogleAccount, loadClient } from './sdk.ts';
 
 /** Phrases of a request, and characters of one. @see https://cloud.google.com/speech-to-text/quotas */
@@ -32,15 +32,14 @@ const responseSchema = z.object({
  * own, and the end of its audio finalises it.
  * @see https://cloud.google.com/speech-to-text/docs/reference/rpc/google.cloud.speech.v1
  */
-export class GoogleRecogniser implements Recogniser, AsyncDisposable {
+export class GoogleRecogniser extends TurnStreamRecogniser implements AsyncDisposable {
   readonly capabilities: RecogniserCapabilities;
   readonly #client: SpeechClient;
   readonly #model: string | undefined;
-  readonly #clock: Clock;
-  readonly #sessions = new TurnStreamSessions();
 
   /** @throws SpeechRequestError when Google's package is not installed */
   constructor(account: GoogleAccount, { model, sessions, clock }: { model: string | undefined; sessions: number; clock: Clock }) {
+    super(clock);
     this.capabilities = {
       partials: true,
       endMarks: false,
@@ -54,27 +53,14 @@ export class GoogleRecogniser implements Recogniser, AsyncDisposable {
     const { SpeechClient: Client } = loadClient('recognition');
     this.#client = new Client(clientOptions(account, 'recognition'));
     this.#model = model;
-    this.#clock = clock;
-  }
-
-  open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    return this.#sessions.open(
-      {
-        clock: this.#clock,
-        mostHints: MOST_PHRASES,
-        open: (hints, streamListener) => this.#openStream(options, hints, streamListener),
-      },
-      options,
-      listener,
-    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#sessions[Symbol.dispose]();
+    this.abort();
     await this.#client.close();
   }
 
-  #openStream(
+  protected override openStream(
     { language, sampleRateHz }: RecognitionOptions,
     hints: readonly string[],
     listener: TurnStreamListener,

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { type AdapterConfig, address, millis, optionalText, secret, settingFacts, whole } from '../../../config/setting.ts';
 import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
-import { CircuitBreaker } from '../../client/circuit-breaker.ts';
-import { PatientFetch } from '../../client/connections.ts';
 import { bearerHeader, FixedToken, noCredential, noHeader, type Tokens } from '../../client/credentials.ts';
-import { SpeechHttp, type SpeechHttpOptions } from '../../client/requests.ts';
+import type { SpeechHttp } from '../../client/requests.ts';
 import { serviceUrl } from '../../client/settings.ts';
 import type { Recogniser, RecogniserCapabilities, SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
-import { speakOverHttp, type SpeechService } from '../http-speech.ts';
+import { speakOverHttp, type SpeechService, VendorHttp } from '../http-speech.ts';
 import { SegmentedRecogniser } from '../segmented-recognition.ts';
 import { isOwnNetwork, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
 import { realtimeDialect } from './realtime.ts';
@@ -182,35 +180,19 @@ function tokensOf(apiKey: string | undefined): Tokens {
 }
 
 const limitOf = (most: number): number => (most === 0 ? Infinity : most);
-/** Longer than the pause between two sentences of a call. */
-const KEEP_ALIVE_MS = 30_000;
-
 class OpenAi implements OpenVendor {
   readonly recogniser: (Recogniser & AsyncDisposable) | undefined;
   readonly synthesizer: OpenAiSynthesizer | undefined;
-  readonly #own: PatientFetch | undefined;
-  readonly #closing = new AbortController();
+  readonly #http: VendorHttp;
 
-  constructor(
-    { recognition, synthesis, values, mode }: ReturnType<typeof servicesOf>,
-    { clock, logger, fetch: given }: VendorParts,
-  ) {
-    if (given === undefined) this.#own = new PatientFetch(KEEP_ALIVE_MS);
-    const fetcher = given ?? this.#own?.fetch ?? fetch;
-    const sender = (
-      service: string,
-      { apiKey }: Service,
-      waits: Pick<SpeechHttpOptions, 'timeoutMs' | 'deadlineMs'>,
-    ): SpeechHttp =>
-      new SpeechHttp({
+  constructor({ recognition, synthesis, values, mode }: ReturnType<typeof servicesOf>, parts: VendorParts) {
+    const { clock, logger } = parts;
+    this.#http = new VendorHttp(parts);
+    const sender = (service: string, { apiKey }: Service, waits: { timeoutMs: number; deadlineMs: number }): SpeechHttp =>
+      this.#http.sender(`openai ${service}`, {
         tokens: tokensOf(apiKey),
         header: apiKey === undefined ? noHeader : bearerHeader,
         keyAdvice: KEY_ADVICE,
-        breaker: new CircuitBreaker({ clock, service: `openai ${service}` }),
-        clock,
-        fetch: fetcher,
-        maxRetries: 2,
-        backoff: { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.25 },
         ...waits,
       });
     if (recognition !== undefined) {
@@ -264,7 +246,7 @@ class OpenAi implements OpenVendor {
       // The whole of a long text may be played while it is made.
       const http = sender('synthesis', synthesis, { timeoutMs: 15 * 60_000, deadlineMs: 3_000 });
       this.synthesizer = new OpenAiSynthesizer(
-        { what: 'openai synthesis', http, clock, closing: this.#closing.signal },
+        { what: 'openai synthesis', http, clock, closing: this.#http.closing },
         { baseUrl, model, format, rateHz, instructions, asksForStream: !isOpenAi },
         capabilities,
       );
@@ -272,9 +254,9 @@ class OpenAi implements OpenVendor {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing.abort(new Error('the speech vendor was closed'));
+    this.#http.abort();
     await this.recogniser?.[Symbol.asyncDispose]();
-    await this.#own?.[Symbol.asyncDispose]();
+    await this.#http[Symbol.asyncDispose]();
   }
 }
 

@@ -1,31 +1,21 @@
 import { z } from 'zod';
 import { type AudioFormat, TELEPHONE_FORMAT } from '../../../audio/format.ts';
-import { type Clock, stayAwake } from '../../../kernel/clock.ts';
+import { stayAwake } from '../../../kernel/clock.ts';
 import { parseJson } from '../../../kernel/json.ts';
 import type { MaskSecret } from '../../../kernel/mask-secret.ts';
-import type { CircuitBreaker } from '../../client/circuit-breaker.ts';
-import type { Tokens } from '../../client/credentials.ts';
 import { failureOf, SpeechFailedError, SpeechProtocolError } from '../../client/errors.ts';
-import type { Slots } from '../../client/slots.ts';
-import type { SynthesisRequest, Synthesizer, SynthesizerCapabilities } from '../../port.ts';
-import { type Attempt, SynthesisAttempts } from '../../tts/synthesis-attempts.ts';
+import type { SynthesisRequest } from '../../port.ts';
+import type { Attempt } from '../../tts/synthesis-attempts.ts';
 import { type Heard, RecodeStream } from '../../tts/synthesis-protocol.ts';
-import { IdleSockets, type SynthesisReader, SynthesisSocket } from '../../tts/synthesis-socket.ts';
+import { type SynthesisReader, SynthesisSocket } from '../../tts/synthesis-socket.ts';
 import { notRawAudio } from '../../tts/whole-audio.ts';
+import { SocketSynthesizer, type SocketSynthesizerOptions } from '../socket-synthesizer.ts';
 import { WavSamples } from '../wav-samples.ts';
 import { spokenCode } from './languages.ts';
 import { kindOf } from './recognition.ts';
 
-export interface SpeakOptions {
-  readonly baseUrl: string;
+export interface SpeakOptions extends SocketSynthesizerOptions {
   readonly model: string;
-  readonly tokens: Tokens;
-  readonly clock: Clock;
-  readonly slots: Slots;
-  readonly breaker: CircuitBreaker;
-  readonly capabilities: SynthesizerCapabilities;
-  readonly keyAdvice: string;
-  readonly random?: () => number;
 }
 
 /** Characters of one text message. @see https://docs.sarvam.ai/api/api-guides-tutorials/text-to-speech/which-api-to-use */
@@ -36,54 +26,26 @@ const PACE = { v3: { least: 0.5, most: 2 }, v2: { least: 0.3, most: 3 } } as con
 const RATES_HZ = [8_000, 16_000, 22_050, 24_000];
 /** All texts may use any idle socket: each begins with its own configuration. */
 const LANE = 'any';
-const MOST_IDLE = 2;
 const FLUSH = '{"type":"flush"}';
 
 /**
  * `WS /text-to-speech/ws`: a configuration, a text and a flush, answered by audio in JSON messages and a completion event. Written
  * from the official client's types (sarvamai 1.1.10 on npm) and https://docs.sarvam.ai/api-reference/text-to-speech/stream
  */
-export class SarvamSynthesizer implements Synthesizer, AsyncDisposable {
-  readonly #options: SpeakOptions;
-  readonly #attempts: SynthesisAttempts;
-  readonly #idle: IdleSockets<string>;
-
-  constructor(options: SpeakOptions) {
-    this.#options = options;
-    const { clock, slots, breaker, random } = options;
-    this.#attempts = new SynthesisAttempts({ clock, slots, breaker, random });
-    this.#idle = new IdleSockets(clock);
-  }
-
-  get capabilities(): SynthesizerCapabilities {
-    return this.#options.capabilities;
-  }
-
-  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+export class SarvamSynthesizer extends SocketSynthesizer<SpeakOptions> {
+  override speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { priority = 'live' } = request;
-    return this.#attempts.run(priority, signal, (attempt, either) => this.#once(request, either, attempt));
+    return this.attempts.run(priority, signal, (attempt, either) => this.#once(request, either, attempt));
   }
 
-  /** Opens a socket ahead of the first sentence, if a slot is free. Never rejects. */
-  async warm(): Promise<void> {
-    const { closing } = this.#attempts;
-    if (this.#options.slots.free === 0 || closing.aborted || this.#idle.has(LANE)) return;
-    try {
-      this.#keep(await stayAwake(this.#open(closing)));
-    } catch {
-      // The first sentence tries again and reports the error.
-    }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#attempts.close();
-    this.#idle.close();
+  warm(): Promise<void> {
+    return this.warmUp(LANE, (signal) => this.#open(signal));
   }
 
   async *#once(request: SynthesisRequest, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
     const { text, format: wanted = TELEPHONE_FORMAT } = request;
     const from = madeAs(wanted);
-    const idle = attempt.mayReuse ? this.#idle.take(LANE) : undefined;
+    const idle = attempt.mayReuse ? this.idle.take(LANE) : undefined;
     attempt.reused = idle !== undefined;
     const socket = idle ?? (await stayAwake(this.#open(signal)));
     const config = JSON.stringify({ type: 'config', data: this.#config(request, from) });
@@ -94,13 +56,13 @@ export class SarvamSynthesizer implements Synthesizer, AsyncDisposable {
       isWhole = true;
     } finally {
       // There is no message that drops a text.
-      if (isWhole) this.#keep(socket);
+      if (isWhole) this.keep(LANE, socket);
       else socket.close();
     }
   }
 
   #config({ voice, language, speed }: SynthesisRequest, { encoding, rateHz }: AudioFormat): object {
-    const { model } = this.#options;
+    const { model } = this.options;
     const { least, most } = model.startsWith('bulbul:v2') ? PACE.v2 : PACE.v3;
     const code = spokenCode(language);
     return {
@@ -116,7 +78,7 @@ export class SarvamSynthesizer implements Synthesizer, AsyncDisposable {
   }
 
   async #open(signal: AbortSignal): Promise<SynthesisSocket> {
-    const { baseUrl, model, tokens, clock, keyAdvice } = this.#options;
+    const { baseUrl, model, tokens, clock, keyAdvice } = this.options;
     const credential = await tokens.get(signal);
     return await SynthesisSocket.open(baseUrl, {
       title: 'Sarvam',
@@ -128,11 +90,6 @@ export class SarvamSynthesizer implements Synthesizer, AsyncDisposable {
       clock,
       signal,
     });
-  }
-
-  #keep(socket: SynthesisSocket): void {
-    if (this.#attempts.closing.aborted) socket.close();
-    else this.#idle.keep(LANE, socket, Math.min(MOST_IDLE, Math.max(1, this.#options.slots.free)));
   }
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { MULAW_8K } from '../../../audio/format.ts';
-import { type AdapterConfig, address, secret, settingFacts, text, whole } from '../../../config/setting.ts';
+import { address, secret, settingFacts, text, whole } from '../../../config/setting.ts';
 import { SocketRecogniser } from '../../asr/socket-recogniser.ts';
 import { CircuitBreaker } from '../../client/circuit-breaker.ts';
 import { FixedToken } from '../../client/credentials.ts';
 import { Slots } from '../../client/slots.ts';
-import { keyAddressProblems, type OpenVendor, type SpeechVendor, type VendorParts, type VendorPrice } from '../vendor.ts';
+import { keyVendor, openVendor, type VendorPrice } from '../vendor.ts';
 import { RECOGNISED_LANGUAGES, SPOKEN_LANGUAGES } from './languages.ts';
 import { listenDialect, MOST_HINTS, SILENT_COMMIT_MS } from './recognition.ts';
 import { LONGEST_TEXT, SarvamSynthesizer } from './synthesizer.ts';
@@ -51,51 +51,30 @@ const SPEAKERS = {
   ashutosh advait anand tanya tarun sunny mani gokul vijay shruti suhani mohit kavitha rehan soham rupali`,
 } as const;
 
-/** Sarvam: Indian languages, over a recognition socket and a synthesis socket. */
-export const sarvam: SpeechVendor = {
-  name: 'sarvam',
-  title: 'Sarvam',
-  settings,
-  secrets,
-  services: ['recognition', 'synthesis'],
-  prices,
-  needs: 'SARVAM_API_KEY',
-  problems(config) {
-    const { values, apiKey } = configOf(config);
-    const voices = speakersOf(values.synthesisModel);
-    if (apiKey === undefined) return [];
-    const unsafe = keyAddressProblems(values.baseUrl ?? SARVAM_URL);
-    if (voices === undefined || voices.includes(values.voice)) return unsafe;
-    return [
-      ...unsafe,
-      { setting: 'voice', message: `is no speaker of ${values.synthesisModel}, which has ${voices.join(', ')}` },
-    ];
-  },
-  open(config, parts) {
-    const { values, apiKey } = configOf(config);
-    return apiKey === undefined ? undefined : new Sarvam(values, apiKey, parts);
-  },
-};
-
-function configOf({ settings: given, secrets: keys }: AdapterConfig) {
-  return { values: settings.parse(given), apiKey: keys['apiKey']?.[0]?.reveal() };
-}
-
 /** Undefined for a model whose speakers are not known here. */
 function speakersOf(model: string): readonly string[] | undefined {
   const version = /^bulbul:(v[23])/u.exec(model)?.[1];
   return version === 'v2' || version === 'v3' ? SPEAKERS[version].split(/\s+/u) : undefined;
 }
 
-class Sarvam implements OpenVendor {
-  readonly recogniser: SocketRecogniser;
-  readonly synthesizer: SarvamSynthesizer;
-
-  constructor(values: z.output<typeof settings>, apiKey: string, { clock, logger }: VendorParts) {
-    const { recognitionModel, streamType, mode, synthesisModel, voice, recognitionSessions, synthesisRequests } = values;
-    const baseUrl = values.baseUrl ?? SARVAM_URL;
+/** Sarvam: Indian languages, over a recognition socket and a synthesis socket. */
+export const sarvam = keyVendor({
+  name: 'sarvam',
+  title: 'Sarvam',
+  settings,
+  secrets,
+  prices,
+  needs: 'SARVAM_API_KEY',
+  globalUrl: SARVAM_URL,
+  problems({ synthesisModel, voice }) {
+    const voices = speakersOf(synthesisModel);
+    if (voices === undefined || voices.includes(voice)) return [];
+    return [{ setting: 'voice', message: `is no speaker of ${synthesisModel}, which has ${voices.join(', ')}` }];
+  },
+  open(values, apiKey, { clock, logger }) {
+    const { baseUrl, recognitionModel, streamType, mode, synthesisModel, voice, recognitionSessions, synthesisRequests } = values;
     const tokens = new FixedToken(apiKey);
-    this.recogniser = new SocketRecogniser({
+    const recogniser = new SocketRecogniser({
       url: baseUrl,
       dialect: listenDialect({ model: recognitionModel, streamType, mode, keyAdvice: KEY_ADVICE }),
       capabilities: {
@@ -113,7 +92,7 @@ class Sarvam implements OpenVendor {
       logger,
       onWarning: (warning) => logger.warn({ vendor: 'sarvam', warning }, 'recogniser warning'),
     });
-    this.synthesizer = new SarvamSynthesizer({
+    const synthesizer = new SarvamSynthesizer({
       baseUrl,
       model: synthesisModel,
       tokens,
@@ -131,14 +110,6 @@ class Sarvam implements OpenVendor {
       },
       keyAdvice: KEY_ADVICE,
     });
-  }
-
-  warm(): void {
-    void this.synthesizer.warm();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.recogniser[Symbol.asyncDispose]();
-    await this.synthesizer[Symbol.asyncDispose]();
-  }
-}
+    return openVendor(recogniser, synthesizer);
+  },
+});

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { SpeechAuthError, SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
-import { type TurnStreamListener, TurnStreams, TurnStreamSessions } from '../../../../src/speech/vendors/turn-streams.ts';
+import { type TurnStreamListener, TurnStreamRecogniser, TurnStreams } from '../../../../src/speech/vendors/turn-streams.ts';
 
 /** A stream whose vendor the test is. */
 interface Opened extends TurnStreamListener {
@@ -225,10 +225,24 @@ it('says nothing more once it is aborted', async () => {
 });
 
 it('forgets a session that was aborted, as every call does with its own', () => {
-  const sessions = new TurnStreamSessions();
   const idle = { send: () => undefined, end: () => undefined, abort: () => undefined };
-  const options = { clock: new ManualClock(), mostHints: 0, open: () => idle };
-  const session = sessions.open(options, { language: 'en', sampleRateHz: 8_000 }, () => undefined);
+  class IdleRecogniser extends TurnStreamRecogniser {
+    readonly capabilities = {
+      partials: true,
+      endMarks: false,
+      mostHints: 0,
+      languages: 'any',
+      detectsLanguage: false,
+      ratesHz: [8_000],
+      sessionsPerKey: 1,
+    } as const;
+
+    protected override openStream() {
+      return idle;
+    }
+  }
+  const sessions = new IdleRecogniser(new ManualClock());
+  const session = sessions.open({ language: 'en', sampleRateHz: 8_000 }, () => undefined);
   expect(sessions.size).toBe(1);
   session.abort();
   expect(sessions.size).toBe(0);
