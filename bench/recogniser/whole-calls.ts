@@ -65,17 +65,19 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
       calls += 1;
       const call = await account.place({ url: gateway.url, clock: systemClock, bot: 'listen' });
       const steps = said.map(({ text, pcm }) => ({ kind: 'say', text, pcm }) as const);
-      const spoken = await new ScriptedCaller(call.line, PATIENCE_MS)
-        .run([...steps, { kind: 'hang-up' }])
-        .then(() => said ?? [])
-        .catch(() => undefined);
-      if (spoken === undefined) brokenOff += 1;
+      const scripted = new ScriptedCaller(call.line, PATIENCE_MS);
+      const isWhole = await scripted.run([...steps, { kind: 'hang-up' }]).then(
+        () => true,
+        () => false,
+      );
+      if (!isWhole) brokenOff += 1;
+      const spoken = scripted.reports.filter(({ kind }) => kind === 'say').map(({ text }) => text);
       await call.hangUp();
       const record = await records.get(call.carrierCallId);
       if (record === undefined) throw new Error(`no record of call ${call.carrierCallId}`);
       const turns = record.turns.filter(({ index }) => index > 0);
       for (const { latency } of turns) if (latency.asrFinal !== undefined) finalMs.push(latency.asrFinal);
-      tally(count, missed, said.map(({ text }) => text).join(' '), turns.map(({ callerText }) => callerText).join(' '));
+      tally(count, missed, spoken.join(' '), turns.map(({ callerText }) => callerText).join(' '));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, caller));
