@@ -172,7 +172,7 @@ async function openServices(
   const recordingFiles = new RecordingThread(clock);
   const vault = new SecretVault(clock);
   const path = settings.call.endOfTurnModel;
-  const endOfTurn = path === undefined ? undefined : new EndOfTurnThread({ path, events, logger });
+  const endOfTurn = path === undefined ? undefined : new EndOfTurnThread({ path, events, logger, clock });
   const formatOf = (botName: string): RecordingFormat => bots.recordingFormatOf(botName) ?? settings.recordings.format;
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const services: SharedServices = {

@@ -52,9 +52,9 @@ function withModelAsked(
 }
 
 /** The model answered. An answer for an earlier pause counts for nothing. */
-export function modelAnswered<State extends TurnState>(
+export function modelAnswered(
   _settings: TurnSettings,
-  state: State,
+  state: TurnState,
   { lastVoicedMs, likelihood }: TurnEvent & { readonly type: 'model-answered' },
 ): Step {
   const { caller } = state;

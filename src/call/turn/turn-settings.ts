@@ -219,7 +219,7 @@ export const DEFAULT_LINE: LineSettings = { lateAfterMs: 60, lateUntilMs: 500 };
 export const DEFAULT_END_OF_TURN: EndOfTurnSettings = {
   waits: [
     { from: 0.98, share: 0.3, extraMs: 0 },
-    { from: 0.64, share: 0.7, extraMs: 0 },
+    { from: 0.6, share: 0.7, extraMs: 0 },
     { from: 0.45, share: 1, extraMs: 0 },
     { from: 0.15, share: 1, extraMs: 300 },
     { from: 0.005, share: 1, extraMs: 600 },
@@ -235,7 +235,7 @@ export const DEFAULT_END_OF_TURN: EndOfTurnSettings = {
     number: -1.5,
     sentence: 0.3,
     ownPause: -2,
-    sound: { slope: 0.4, offset: -0.2, least: -3, most: 1.2 },
+    sound: { slope: 0.4, offset: 0, least: -3, most: 1.2 },
   },
   stillMs: 200,
   tellingPauses: 8,

@@ -72,7 +72,7 @@ it('lists the bots that new calls get, with their kind, languages, greeting and 
 it('shows a flow as a graph, and settings without what an address carries', async () => {
   const clinic = botView.parse(await (await ask('/bots/clinic')).json());
   expect(clinic.graph?.edges).toEqual([{ from: 'greet', to: 'bye', when: [{ kind: 'next' }] }]);
-  expect(clinic.settings).toContainEqual({ key: 'endpointingMs', value: '640' });
+  expect(clinic.settings).toContainEqual({ key: 'endpointingMs', value: '600' });
   const agent = await (await ask('/bots/agent')).text();
   expect(agent).toContain('https://[hidden]@models.example/v1?[hidden]');
   expect(agent).not.toMatch(/secret@|key=hidden/u);

@@ -23,7 +23,7 @@ describe('loadBots', () => {
     expect(problems).toEqual([]);
     expect(bots.map(({ name }) => name)).toEqual(['clinic', 'spare']);
     expect(bots[0]).toMatchObject({
-      endpointingMs: 640,
+      endpointingMs: 600,
       language: 'en',
       recording: 'always',
       retention: {},

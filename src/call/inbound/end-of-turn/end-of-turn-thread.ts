@@ -1,6 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import { startWorker } from '../../../kernel/entry-file.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { within } from '../../../kernel/waiting.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { BusinessEvents } from '../../../observability/events.ts';
 import type { Logger } from '../../../observability/logger.ts';
@@ -8,12 +10,15 @@ import type { EndOfTurnListener } from './turn-sound.ts';
 
 /** Questions that wait for the thread at once: an answer behind more of them would come after the turn was decided. */
 const MOST_WAITING = 4;
+/** A thread that has not ended by then is left to the end of the process. */
+const END_WITHIN_MS = 10_000;
 
 export interface EndOfTurnThreadOptions {
   /** The model's `.onnx` file. */
   readonly path: string;
   readonly events: Pick<BusinessEvents, 'endOfTurnAsked'>;
   readonly logger: Pick<Logger, 'warn'>;
+  readonly clock: Clock;
   /** Starts the thread; its own when absent. */
   readonly start?: (data: object) => Worker;
 }
@@ -32,12 +37,14 @@ export class EndOfTurnThread implements EndOfTurnListener, AsyncDisposable {
   #state: 'starting' | 'running' | 'gone' = 'starting';
   /** Resolves when the thread can answer, or has failed. */
   readonly settled: Promise<void>;
+  readonly #ended: Promise<void>;
 
   constructor(options: EndOfTurnThreadOptions) {
     const { path, start = (data) => startWorker(import.meta.url, 'end-of-turn-worker', data) } = options;
     this.#options = options;
     this.#worker = start({ path });
     this.#worker.unref();
+    this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
     this.settled = new Promise((resolve) => {
       this.#worker.on('message', (message: unknown) => {
         if (message === 'ready') {
@@ -67,11 +74,19 @@ export class EndOfTurnThread implements EndOfTurnListener, AsyncDisposable {
     this.#worker.postMessage({ id, pcm });
   }
 
-  /** Ends the thread; calls that are still open go on without it. */
+  /**
+   * Has the thread end by itself, after an inference that runs; calls that are still open go on without it. It is never terminated: ONNX Runtime
+   * aborts the whole process where its thread is taken away in the middle of its work.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state === 'gone') return;
     this.#state = 'gone';
     this.#waiting.clear();
-    await this.#worker.terminate();
+    this.#worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+    this.#worker.postMessage('stop');
+    await within(this.#options.clock, END_WITHIN_MS, this.#ended, undefined);
+    this.#worker.unref();
   }
 
   #answered(message: unknown): void {

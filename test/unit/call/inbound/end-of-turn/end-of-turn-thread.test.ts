@@ -1,34 +1,40 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
+import { ManualClock } from '../../../../support/manual-clock.ts';
 import { EndOfTurnThread } from '../../../../../src/call/inbound/end-of-turn/end-of-turn-thread.ts';
 
 /** A worker that keeps what it is asked. */
 class FakeWorker extends EventEmitter {
   readonly asked: { id: number; pcm: Int16Array }[] = [];
-  postMessage(message: { id: number; pcm: Int16Array }): void {
-    this.asked.push(message);
+  /** It ends when it is told to. */
+  obeys = true;
+  postMessage(message: { id: number; pcm: Int16Array } | 'stop'): void {
+    if (message !== 'stop') this.asked.push(message);
+    else if (this.obeys) queueMicrotask(() => this.emit('exit', 0));
+  }
+  ref(): void {
+    // A fake holds no process.
   }
   unref(): void {
     // A fake holds no process.
-  }
-  async terminate(): Promise<number> {
-    return 0;
   }
 }
 
 function started() {
   const worker = new FakeWorker();
+  const clock = new ManualClock(0);
   const [counted, warnings]: [boolean[], object[]] = [[], []];
   const thread = new EndOfTurnThread({
     path: 'model.onnx',
     events: { endOfTurnAsked: ({ answered }) => void counted.push(answered) },
+    clock,
     logger: { warn: (fields: object) => void warnings.push(fields) },
     start: () => worker as unknown as Worker,
   });
   const heard: (readonly [string, number])[] = [];
   const ask = (name: string): void => thread.ask(new Int16Array(8), (likelihood) => heard.push([name, likelihood]));
-  return { worker, thread, counted, warnings, heard, ask };
+  return { worker, thread, clock, counted, warnings, heard, ask };
 }
 
 it('gives each answer to its question, in whatever order they come', () => {
@@ -75,6 +81,14 @@ it('answers nothing that is asked of a closed one, and warns of nothing', async 
   ask('before');
   await thread[Symbol.asyncDispose]();
   worker.emit('message', { id: 0, likelihood: 0.5 });
-  worker.emit('exit', 0);
   expect([heard, warnings]).toEqual([[], []]);
+});
+
+it('does not wait for ever for a thread that does not end', async () => {
+  const { worker, thread, clock } = started();
+  worker.obeys = false;
+  const closed = thread[Symbol.asyncDispose]();
+  clock.advance(10_000);
+  await closed;
+  expect(worker.listenerCount('exit')).toBeGreaterThan(0);
 });
