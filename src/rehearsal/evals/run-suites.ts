@@ -13,7 +13,7 @@ import { type Caller, ScriptedCaller } from './scripted-caller.ts';
 import { SeededRandom } from './seeded-random.ts';
 import type { Suite } from './suite-file.ts';
 import type { ScenarioDocument } from './suite-schema.ts';
-import { rehearseInText } from './text-depth.ts';
+import { type Rehearsal, rehearseInText } from './text-depth.ts';
 
 /** What a run of suites is asked for. */
 export interface EvalOptions {
@@ -32,6 +32,8 @@ export interface EvalOptions {
   readonly deadlineMs: number;
   /** Has the keys of models. */
   readonly env: Environment;
+  /** Plays a call in another depth than text. */
+  readonly rehearse?: ((rehearsal: Rehearsal) => Promise<Evidence>) | undefined;
   readonly dispositionOf: (record: CallRecord) => string | undefined;
   /** Ends the run; calls that were not made count as skipped. */
   readonly signal: AbortSignal;
@@ -103,7 +105,7 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
 }
 
 async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
-  const { gateway, deadlineMs, dispositionOf, env } = options;
+  const { gateway, deadlineMs, dispositionOf, env, rehearse = rehearseInText } = options;
   const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
@@ -112,7 +114,7 @@ async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number,
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
   const world = new MockedWorld(mocks);
-  const call = await rehearseInText({ gateway, bot, suite, scenario, caller, world, deadlineMs, dispositionOf });
+  const call = await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf });
   const sentences = scenario.expect.judge;
   const isJudged = sentences !== undefined && model !== undefined && call.end !== NOT_BEGUN;
   const missed = [...unmetIn(scenario.expect, call), ...(isJudged ? await judge(sentences, call, model) : [])];
