@@ -74,7 +74,11 @@ export interface ScenarioResult {
   readonly runs: RunResult[];
 }
 
-/** Runs every scenario of the suites as often as asked. @returns in the order of the suites; never rejects for what a bot does @throws EvalModelError without the key of a suite's model */
+/**
+ * Runs every scenario of the suites as often as asked. Never rejects for what a bot does.
+ * @returns in the order of the suites
+ * @throws EvalModelError without the key of a model that a scenario needs
+ */
 export async function runSuites(suites: readonly Suite[], options: EvalOptions): Promise<readonly ScenarioResult[]> {
   const results = suites.flatMap((suite) => {
     const runs = options.runs ?? suite.runs;
@@ -86,7 +90,7 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
     });
   });
   // A missing key is said before any call is made.
-  for (const { model } of suites) if (model !== undefined) void new EvalModel(model, options.env, options.seed);
+  for (const result of results) modelOf(result, options.seed, options);
   const calls = results.flatMap((result) => Array.from({ length: result.planned }, (_, run) => ({ result, run })));
   let next = 0;
   let done = 0;
@@ -104,12 +108,13 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
   return results;
 }
 
-async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
-  const { gateway, deadlineMs, dispositionOf, env, rehearse = rehearseInText } = options;
+async function runOnce(result: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
+  const { suite, scenario, index } = result;
+  const { gateway, deadlineMs, dispositionOf, rehearse = rehearseInText } = options;
   const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
-  const model = suite.model === undefined ? undefined : new EvalModel(suite.model, env, seed);
+  const model = modelOf(result, seed, options);
   const caller = callerOf(suite, scenario, bot, seed, model);
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
@@ -131,6 +136,16 @@ async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number,
     tokens: model?.tokens ?? 0,
     tookMs: Math.round(systemClock.nowMs() - startedMs),
   };
+}
+
+/** The model that plays the caller or judges the call; undefined where a scenario needs none. */
+function modelOf(
+  { suite, scenario: { caller, expect } }: ScenarioResult,
+  seed: number,
+  { env }: EvalOptions,
+): EvalModel | undefined {
+  if (suite.model === undefined || (caller.persona === undefined && expect.judge === undefined)) return undefined;
+  return new EvalModel(suite.model, env, seed);
 }
 
 function callerOf(
