@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readEnvironment } from '../config/env.ts';
 import { problemText } from '../config/problem.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
@@ -11,6 +11,7 @@ import { htmlReport } from '../rehearsal/evals/html-report.ts';
 import { type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
 import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
 import { countedAs } from './eval/disposition.ts';
+import type { SoundDepth } from './eval/sound-depth.ts';
 import { otherVersion } from './eval/other-version.ts';
 import { printResults, reportOf } from './eval/report.ts';
 import { EvalProgress } from './eval/progress.ts';
@@ -29,6 +30,8 @@ interface EvalFlags {
   readonly junit?: string;
   readonly html?: string;
   readonly against?: string;
+  readonly depth: 'text' | 'sound';
+  readonly carrier: string;
 }
 
 /** `offhook eval`: simulated callers call the bots, and a verdict says whether each call went as its scenario expects. */
@@ -42,6 +45,12 @@ export function addEvalCommand(program: Command): void {
     .option('--share <share>', 'share of the calls of a scenario that must pass, such as 0.8', shareOption)
     .option('--only <name...>', 'only scenarios whose name contains this')
     .option('--tag <tag...>', 'only scenarios with one of these tags')
+    .addOption(
+      new Option('--depth <depth>', 'text: the session on virtual time; sound: a call through a simulated carrier')
+        .choices(['text', 'sound'])
+        .default('text'),
+    )
+    .option('--carrier <name>', 'simulated carrier of calls with sound', 'twilio')
     .option('--jobs <number>', 'calls at the same time; more is quicker where bots wait for servers', countOption, 1)
     .option('--deadline <seconds>', 'longest wait for one answer of a bot', numberOption, 60)
     .option('--json', 'print one JSON document')
@@ -73,13 +82,21 @@ function shareOption(text: string): number {
 async function evaluate(names: readonly string[], flags: EvalFlags): Promise<number> {
   const json = flags.json === true;
   try {
+    if (flags.depth === 'sound' && flags.against !== undefined)
+      throw new UsageError('--against compares calls in text: give it without --depth sound');
     const configuration = requireConfiguration();
     const suites = await suitesToRun(names, flags, configuration);
     const progress = new EvalProgress();
     const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
     const startedMs = systemClock.nowMs();
     using stop = new StopSignal();
-    const options = { ...optionsOf(flags, configuration, seed), signal: stop.signal, onCall: progress.onCall };
+    await using sound = flags.depth === 'sound' ? await openSound(flags.carrier, suites, configuration) : undefined;
+    const options = {
+      ...optionsOf(flags, configuration, seed),
+      rehearse: sound?.rehearse,
+      signal: stop.signal,
+      onCall: progress.onCall,
+    };
     const before = flags.against === undefined ? undefined : await runBefore(flags.against, suites, options);
     const results = await runSuites(suites, options);
     progress.end();
@@ -88,7 +105,7 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
     if (flags.html !== undefined)
       writeFileSync(flags.html, htmlReport(results, { seed, madeAt: new Date(systemClock.wallMs()).toISOString() }));
     const against = before === undefined ? undefined : { version: flags.against ?? '', changes: compareRuns(before, results) };
-    const report = reportOf(results, { seed, tookMs, stopped: stop.signal.aborted, against });
+    const report = reportOf(results, { seed, tookMs, depth: flags.depth, stopped: stop.signal.aborted, against });
     if (json) printJson(report);
     else printResults(results, report);
     return report.ok ? EXIT.ok : EXIT.failed;
@@ -99,6 +116,13 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
     printNote(message.includes('\n') ? message : `offhook eval: ${message}`);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
+}
+
+/** Loaded for calls with sound alone: it brings a gateway along. @throws UsageError for a carrier that is not simulated */
+async function openSound(carrier: string, suites: readonly Suite[], { bots }: Configuration): Promise<SoundDepth> {
+  const { SoundDepth: Depth } = await import('./eval/sound-depth.ts');
+  const called = bots.filter(({ name }) => suites.some(({ bot }) => bot === name));
+  return new Depth(carrier, called);
 }
 
 /** The same calls with another version of the bots. */

@@ -17,6 +17,7 @@ export interface EvalReport {
   readonly ok: boolean;
   readonly seed: number;
   readonly tookMs: number;
+  readonly depth: 'text' | 'sound';
   /** Stopped before all calls were made. */
   readonly stopped: boolean;
   readonly scenarios: number;
@@ -42,7 +43,7 @@ interface ScenarioReport {
 
 export function reportOf(
   results: readonly ScenarioResult[],
-  facts: Pick<EvalReport, 'seed' | 'tookMs' | 'stopped' | 'against'>,
+  facts: Pick<EvalReport, 'seed' | 'tookMs' | 'depth' | 'stopped' | 'against'>,
 ): EvalReport {
   const scenarios = results.map((result): ScenarioReport => {
     const { suite, scenario, where, runs } = result;
@@ -73,6 +74,8 @@ export function reportOf(
   };
 }
 
+/** A call that goes wrong early misses most of what is expected. */
+const MOST_SHOWN = 5;
 const STYLES = { passed: 'green', failed: 'red', flaky: 'yellow', skipped: 'dim' } as const;
 const SHOWN = { passed: 'ok', failed: 'FAILED', flaky: 'FLAKY', skipped: 'skipped' } as const;
 
@@ -84,7 +87,7 @@ export function printResults(results: readonly ScenarioResult[], report: EvalRep
       path = result.suite.path;
       printLine(coloured('bold', `${result.suite.bot}  ${shownPath(path)}`));
     }
-    printScenario(result);
+    printScenario(result, report.depth === 'sound' ? ' --depth sound' : '');
   }
   const { verdicts, scenarios, calls, tookMs, seed } = report;
   const counts = VERDICTS.filter((verdict) => verdict === 'passed' || verdict === 'failed' || verdicts[verdict] > 0);
@@ -105,7 +108,8 @@ function printChanges({ version, changes }: NonNullable<EvalReport['against']>):
   }
 }
 
-function printScenario(result: ScenarioResult): void {
+/** @param depth option of the command that plays a failed call again */
+function printScenario(result: ScenarioResult, depth: string): void {
   const { scenario, runs, planned } = result;
   const verdict = verdictOf(result);
   const passed = runs.filter(({ ok }) => ok).length;
@@ -116,15 +120,17 @@ function printScenario(result: ScenarioResult): void {
   for (const turn of unused) printLine(coloured('yellow', `    ${shownPath(turn)}: no call took this turn of the caller`));
   const failed = runs.find(({ ok }) => !ok);
   if (verdict === 'passed' || failed === undefined) return;
-  for (const unmet of failed.unmet)
+  for (const unmet of failed.unmet.slice(0, MOST_SHOWN))
     for (const line of unmetText({ ...unmet, where: shownPath(unmet.where) })) printLine(`    ${line}`);
+  const more = failed.unmet.length - MOST_SHOWN;
+  if (more > 0) printLine(coloured('dim', `    and ${more} more: --json has them all`));
   printLine();
   const shown = new Set(failed.unmet.flatMap(({ line }) => (line === undefined ? [] : [lineText(line)])));
   for (const line of transcriptOf(failed.call))
     printLine(`      ${shown.has(line) ? coloured('red', line) : coloured('dim', line)}`);
   for (const warning of failed.call.warnings) printLine(coloured('yellow', `      warning: ${warning}`));
   printLine(
-    `    again: npx offhook eval ${shownPath(result.suite.path)} --only ${JSON.stringify(scenario.name)} --runs 1 --seed ${failed.seed}\n`,
+    `    again: npx offhook eval ${shownPath(result.suite.path)} --only ${JSON.stringify(scenario.name)} --runs 1 --seed ${failed.seed}${depth}\n`,
   );
 }
 

@@ -134,8 +134,8 @@ async function loadDialogs(bots: readonly Bot[], mine: Bot, time: VirtualTime, c
   );
 }
 
-/** @throws ChatUsageError */
-function momentAt(at: string | undefined, timeZone: string): number {
+/** The wall time of a date and time, without an offset in this time zone; now where absent. @throws ChatUsageError */
+export function momentAt(at: string | undefined, timeZone: string): number {
   if (at === undefined) return systemClock.wallMs();
   const atMs = LOCAL.test(at) ? momentOf(`${at}${NOON}`.slice(0, 16), timeZone) : Date.parse(at);
   if (!Number.isNaN(atMs)) return atMs;

@@ -58,6 +58,33 @@ export interface Evidence {
   readonly warnings: readonly string[];
 }
 
+/** Of a call that could not be made. */
+export function nothingOf({ name, language }: { readonly name: string; readonly language: string }, problem: string): Evidence {
+  return {
+    lines: [],
+    end: NOT_BEGUN,
+    disposition: undefined,
+    variables: {},
+    notes: [],
+    steps: [],
+    transfers: [],
+    keys: '',
+    plays: [],
+    bot: name,
+    language,
+    callBack: undefined,
+    optOut: undefined,
+    requests: [],
+    turns: 0,
+    interruptions: 0,
+    interruptionsIgnored: 0,
+    times: { firstWordMs: undefined, replyP95Ms: undefined, longestWaitMs: undefined, durationMs: 0 },
+    failures: [],
+    problems: [problem],
+    warnings: [],
+  };
+}
+
 /** What both sides of a recorded call lived through. */
 export function linesOf({ turns, sentences }: Pick<CallRecord, 'turns' | 'sentences'>): CallLine[] {
   const covers = coversOf(sentences);

@@ -10,6 +10,8 @@ import type { MockDocument, Value } from './suite-schema.ts';
 // Servers that a scenario answers for. The bot asks them with `fetch`, as in a call; while a rehearsed call goes on, its requests are looked at here
 // and answered, or let through.
 
+type FetchInput = Parameters<typeof fetch>[0];
+
 /** A request that left the bot, and what came of it. */
 export interface SeenRequest {
   /** As `mocks` name it: a path of a flow, a tool, `bot`, `model`, or an address. */
@@ -72,7 +74,7 @@ export class MockedWorld {
   }
 
   /** Answers a request of the bot, as `fetch` does. @param real sends it out */
-  async fetch(input: RequestInfo | URL, init: RequestInit | undefined, real: typeof fetch): Promise<Response> {
+  async fetch(input: FetchInput, init: RequestInit | undefined, real: typeof fetch): Promise<Response> {
     const url = input instanceof Request ? input.url : String(input);
     const text = typeof init?.body === 'string' ? init.body : input instanceof Request ? await input.clone().text() : '';
     const to = targetOf(url, this.#bot);

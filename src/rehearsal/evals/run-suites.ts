@@ -13,7 +13,7 @@ import { type Caller, ScriptedCaller } from './scripted-caller.ts';
 import { SeededRandom } from './seeded-random.ts';
 import type { Suite } from './suite-file.ts';
 import type { ScenarioDocument } from './suite-schema.ts';
-import { rehearseInText } from './text-depth.ts';
+import { type Rehearsal, rehearseInText } from './text-depth.ts';
 
 /** What a run of suites is asked for. */
 export interface EvalOptions {
@@ -32,6 +32,8 @@ export interface EvalOptions {
   readonly deadlineMs: number;
   /** Has the keys of models. */
   readonly env: Environment;
+  /** Plays a call in another depth than text. */
+  readonly rehearse?: ((rehearsal: Rehearsal) => Promise<Evidence>) | undefined;
   readonly dispositionOf: (record: CallRecord) => string | undefined;
   /** Ends the run; calls that were not made count as skipped. */
   readonly signal: AbortSignal;
@@ -72,7 +74,11 @@ export interface ScenarioResult {
   readonly runs: RunResult[];
 }
 
-/** Runs every scenario of the suites as often as asked. @returns in the order of the suites; never rejects for what a bot does @throws EvalModelError without the key of a suite's model */
+/**
+ * Runs every scenario of the suites as often as asked. Never rejects for what a bot does.
+ * @returns in the order of the suites
+ * @throws EvalModelError without the key of a model that a scenario needs
+ */
 export async function runSuites(suites: readonly Suite[], options: EvalOptions): Promise<readonly ScenarioResult[]> {
   const results = suites.flatMap((suite) => {
     const runs = options.runs ?? suite.runs;
@@ -84,7 +90,7 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
     });
   });
   // A missing key is said before any call is made.
-  for (const { model } of suites) if (model !== undefined) void new EvalModel(model, options.env, options.seed);
+  for (const result of results) modelOf(result, options.seed, options);
   const calls = results.flatMap((result) => Array.from({ length: result.planned }, (_, run) => ({ result, run })));
   let next = 0;
   let done = 0;
@@ -102,17 +108,18 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
   return results;
 }
 
-async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
-  const { gateway, deadlineMs, dispositionOf, env } = options;
+async function runOnce(result: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
+  const { suite, scenario, index } = result;
+  const { gateway, deadlineMs, dispositionOf, rehearse = rehearseInText } = options;
   const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
-  const model = suite.model === undefined ? undefined : new EvalModel(suite.model, env, seed);
+  const model = modelOf(result, seed, options);
   const caller = callerOf(suite, scenario, bot, seed, model);
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
   const world = new MockedWorld(mocks);
-  const call = await rehearseInText({ gateway, bot, suite, scenario, caller, world, deadlineMs, dispositionOf });
+  const call = await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf });
   const sentences = scenario.expect.judge;
   const isJudged = sentences !== undefined && model !== undefined && call.end !== NOT_BEGUN;
   const missed = [...unmetIn(scenario.expect, call), ...(isJudged ? await judge(sentences, call, model) : [])];
@@ -129,6 +136,16 @@ async function runOnce({ suite, scenario, index }: ScenarioResult, seed: number,
     tokens: model?.tokens ?? 0,
     tookMs: Math.round(systemClock.nowMs() - startedMs),
   };
+}
+
+/** The model that plays the caller or judges the call; undefined where a scenario needs none. */
+function modelOf(
+  { suite, scenario: { caller, expect } }: ScenarioResult,
+  seed: number,
+  { env }: EvalOptions,
+): EvalModel | undefined {
+  if (suite.model === undefined || (caller.persona === undefined && expect.judge === undefined)) return undefined;
+  return new EvalModel(suite.model, env, seed);
 }
 
 function callerOf(

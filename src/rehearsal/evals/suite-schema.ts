@@ -85,6 +85,21 @@ const manner = z.strictObject({
   patience,
   /** Share of the caller's words that are not understood, chosen by the seed. */
   mumbles: z.number().min(0).max(0.9).default(0),
+  /** Of calls with sound: language, voice and speed (1 is the voice's own) of the caller. */
+  language: z.string().min(2).max(35).optional(),
+  voice: z.string().min(1).max(100).optional(),
+  rate: z.number().min(0.5).max(2).optional(),
+  /** Of calls with sound. */
+  line: z
+    .strictObject({
+      /** Share of the caller's frames that are lost. */
+      loss: z.number().min(0).max(0.5).default(0),
+      /** Peak of the noise on the line; speech has about 0.3. */
+      noise: z.number().min(0).max(0.5).default(0),
+      /** Longest delay of a frame, which varies from frame to frame. */
+      jitterMs: z.number().min(0).max(1000).default(0),
+    })
+    .prefault({}),
 });
 
 /** A caller that the suite's model plays. */

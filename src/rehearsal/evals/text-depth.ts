@@ -7,17 +7,18 @@ import { Conversation } from '../chat/conversation.ts';
 import { saidIn } from '../chat/expectation.ts';
 import { type ChatGateway, openChat } from '../chat/open-chat.ts';
 import type { ScriptSettings } from '../chat/script.ts';
-import { callerTurns, type Evidence, linesOf, NOT_BEGUN, timesOf } from './evidence.ts';
+import { callerTurns, type Evidence, linesOf, nothingOf, timesOf } from './evidence.ts';
 import type { MockedWorld } from './mocked-world.ts';
 import type { Caller, CallerMoment } from './scripted-caller.ts';
 import type { ScenarioDocument, SuiteDocument } from './suite-schema.ts';
 
-/** A call in text: who calls whom, and the servers around it. */
-export interface TextRehearsal {
+/** A call that is rehearsed: who calls whom, and the servers around it. */
+export interface Rehearsal {
   readonly gateway: ChatGateway;
   readonly bot: Bot;
-  readonly suite: Pick<SuiteDocument, 'at'>;
-  readonly scenario: Pick<ScenarioDocument, 'at' | 'call' | 'caller'>;
+  readonly suite: Pick<SuiteDocument, 'at' | 'mocks'>;
+  readonly scenario: Pick<ScenarioDocument, 'at' | 'call' | 'caller' | 'mocks'>;
+  readonly seed: number;
   readonly caller: Caller;
   readonly world: MockedWorld;
   /** Longest real time of one answer of the bot. */
@@ -27,7 +28,7 @@ export interface TextRehearsal {
 }
 
 /** Plays a scenario in text: the real session on virtual time. Never rejects for what the bot does. */
-export async function rehearseInText(rehearsal: TextRehearsal): Promise<Evidence> {
+export async function rehearseInText(rehearsal: Rehearsal): Promise<Evidence> {
   const { world, bot, scenario, gateway, deadlineMs } = rehearsal;
   const watch = new TextObserver(bot, await stepSlots(bot));
   const conversation = new Conversation(watch.take);
@@ -48,7 +49,8 @@ export async function rehearseInText(rehearsal: TextRehearsal): Promise<Evidence
       return evidenceOf(call.record, watch, rehearsal);
     });
   } catch (error) {
-    return nothing(watch, errorTextWithCause(error));
+    const { failures, warnings } = watch;
+    return { ...nothingOf(bot, errorTextWithCause(error)), failures, warnings };
   }
 }
 
@@ -68,7 +70,7 @@ function isAlone({ dialog, serverUrl }: Bot): boolean {
   return dialog.kind === 'flow' && serverUrl === undefined;
 }
 
-function settingsOf({ bot, suite, scenario: { at, call } }: TextRehearsal): ScriptSettings {
+function settingsOf({ bot, suite, scenario: { at, call } }: Rehearsal): ScriptSettings {
   const { from, to, language, outbound, variables } = call;
   const parameter = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
   return {
@@ -186,7 +188,7 @@ class TextObserver {
   }
 }
 
-function evidenceOf(record: CallRecord, watch: TextObserver, { world, dispositionOf }: TextRehearsal): Evidence {
+function evidenceOf(record: CallRecord, watch: TextObserver, { world, dispositionOf }: Rehearsal): Evidence {
   const { endReason, variables, notes, interruptions, falseAlarms } = record;
   const { failures, warnings, plays, transfers, steps, keys, bot, language, callBack, optOut } = watch;
   return {
@@ -210,30 +212,6 @@ function evidenceOf(record: CallRecord, watch: TextObserver, { world, dispositio
     times: timesOf(record),
     failures,
     problems: [...watch.problems, ...[...world.unanswered].map((request) => `no mock answers ${request}`)],
-    warnings,
-  };
-}
-
-/** Of a call that could not be made. */
-function nothing(watch: TextObserver, problem: string): Evidence {
-  const { bot, language, failures, warnings } = watch;
-  const none = { lines: [], variables: {}, notes: [], steps: [], transfers: [], plays: [], requests: [] };
-  const times = { firstWordMs: undefined, replyP95Ms: undefined, longestWaitMs: undefined, durationMs: 0 };
-  return {
-    ...none,
-    end: NOT_BEGUN,
-    disposition: undefined,
-    keys: '',
-    bot,
-    language,
-    callBack: undefined,
-    optOut: undefined,
-    turns: 0,
-    interruptions: 0,
-    interruptionsIgnored: 0,
-    times,
-    failures,
-    problems: [problem],
     warnings,
   };
 }

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import twilio from 'twilio';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { fromPackage } from '../../../src/cli/setup/package-root.ts';
 import { lastJson, runCommand } from '../../support/command.ts';
 
 const SECRET = 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM=';
@@ -282,6 +284,47 @@ describe('offhook conformance webhook', () => {
   it('fails an endpoint that takes any signature', async () => {
     const { wrong } = await conformance('webhook', await endpoint(() => 200, false), '--secret-env', 'CHECK_SECRET');
     expect(wrong).toHaveLength(3);
+  });
+});
+
+describe('the servers that come with Offhook', () => {
+  const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+  /** Runs a server until the test is over. @returns the address that it prints */
+  async function serve(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<[string, ChildProcess]> {
+    const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
+    let printed = '';
+    for await (const part of child.stdout) {
+      printed += String(part);
+      const address = /\b(?:http|ws):\/\/\S+/u.exec(printed)?.[0];
+      if (address !== undefined) return [address, child];
+    }
+    throw new Error(`no address in: ${printed}`);
+  }
+
+  it.skipIf(!hasPython)('pass: the Python server of offhook init --kind http, with its signature', async () => {
+    const env = { DESK_PORT: '0', DESK_SECRET: SECRET };
+    const [url, child] = await serve('python3', ['-u', fromPackage('templates/http/desk.py')], env);
+    try {
+      const { report, wrong } = await conformance('http', url, '--secret-env', 'CHECK_SECRET');
+      expect(wrong).toEqual([]);
+      expect([report.warned, report.skipped]).toEqual([0, 0]);
+    } finally {
+      child.kill();
+    }
+  });
+
+  it('pass: the ConversationRelay server of the examples', async () => {
+    const [url, child] = await serve(process.execPath, [fromPackage('examples/relay/pizza-bot.mjs'), '0']);
+    try {
+      expect((await conformance('relay', url)).wrong).toEqual([]);
+    } finally {
+      child.kill();
+    }
   });
 });
 

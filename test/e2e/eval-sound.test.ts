@@ -1,0 +1,32 @@
+import { expect, it, vi } from 'vitest';
+import { runOffhook } from './run-offhook.ts';
+
+vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
+
+it('calls the shipped bots with sound, through a simulated carrier with a codec, a lossy line and the voices of the platform', async () => {
+  const { code, stdout } = await runOffhook([
+    'eval',
+    'clinic',
+    'clinic-hi',
+    '--depth',
+    'sound',
+    '--tag',
+    'sound',
+    '--seed',
+    '3',
+    '--json',
+  ]);
+  const report = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}');
+  expect(report.results.map(({ name, verdict }: { name: string; verdict: string }) => `${name}: ${verdict}`)).toEqual([
+    'books a day and a time, asked one after the other: passed',
+    'cancels: passed',
+    'books a day and a time, asked one after the other: passed',
+  ]);
+  expect(code).toBe(0);
+});
+
+it('calls no carrier that is not simulated', async () => {
+  const { code, stderr } = await runOffhook(['eval', 'clinic', '--depth', 'sound', '--carrier', 'acme']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('offhook eval: evals call only simulated carriers, and "acme" is none: twilio, asterisk');
+});
