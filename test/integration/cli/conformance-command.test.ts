@@ -308,7 +308,7 @@ describe('the servers that come with Offhook', () => {
 
   it.skipIf(!hasPython)('pass: the Python server of offhook init --kind http, with its signature', async () => {
     const env = { DESK_PORT: '0', DESK_SECRET: SECRET };
-    const [url, child] = await serve('python3', ['-u', fromPackage('templates/http/desk.py')], env);
+    const [url, child] = await serve('python3', ['-u', fromPackage('config/templates/http/desk.py')], env);
     try {
       const { report, wrong } = await conformance('http', url, '--secret-env', 'CHECK_SECRET');
       expect(wrong).toEqual([]);

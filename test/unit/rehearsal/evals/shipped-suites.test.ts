@@ -22,15 +22,15 @@ describe('the shipped bots', () => {
 });
 
 describe('the templates', () => {
-  const kinds = readdirSync(fromPackage('templates')).filter((kind) => kind !== 'common');
+  const kinds = readdirSync(fromPackage('config/templates')).filter((kind) => kind !== 'common');
 
   it('each have a suite', () => {
-    for (const kind of kinds) expect(readdirSync(fromPackage(`templates/${kind}/config/evals`))).toEqual(['desk.yaml']);
+    for (const kind of kinds) expect(readdirSync(fromPackage(`config/templates/${kind}/config/evals`))).toEqual(['desk.yaml']);
   });
 
   // The module needs the installed package, and the http bot its server.
   test.each(['flow', 'llm'])('the suite of a %s passes', async (kind) => {
-    const folder = fromPackage(`templates/${kind}/config`);
+    const folder = fromPackage(`config/templates/${kind}/config`);
     const own = loadBots(join(folder, 'bots')).bots;
     const { suites, problems } = await readSuites([join(folder, 'evals/desk.yaml')], own);
     expect(problems).toEqual([]);
