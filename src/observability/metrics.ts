@@ -322,11 +322,13 @@ function carrierMetrics({ counter, gauge }: Makers) {
   };
 }
 
+/** How late the event loop is, and whether calls are refused for it. */
+interface Load {
+  readonly lagMs: number;
+  readonly shedding: boolean;
+}
+
 function processMetrics({ counter, histogram, watched }: Makers) {
-  interface Load {
-    readonly lagMs: number;
-    readonly shedding: boolean;
-  }
   const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
   const watchLag = watched(
