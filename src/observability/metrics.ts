@@ -114,13 +114,13 @@ function makersIn(registry: Registry) {
       new Histogram<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], buckets, registers }),
     gauge,
     /** A gauge that is read at each scrape. @returns sets what it is read from; it is empty before */
-    watched<Source, Label extends string = never>(
+    watched: <Source, Label extends string = never>(
       name: string,
       help: string,
       labelNames: readonly Label[],
       tell: (source: Source, set: SetGauge<Label>) => void,
       aggregator?: 'max',
-    ): (read: () => Source) => void {
+    ): ((read: () => Source) => void) => {
       let readSource: (() => Source) | undefined;
       const made: Gauge<Label> = gauge(name, help, labelNames, aggregator, () => {
         made.reset();
