@@ -114,13 +114,13 @@ function makersIn(registry: Registry) {
       new Histogram<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], buckets, registers }),
     gauge,
     /** A gauge that is read at each scrape. @returns sets what it is read from; it is empty before */
-    watched<Source, Label extends string = never>(
+    watched: <Source, Label extends string = never>(
       name: string,
       help: string,
       labelNames: readonly Label[],
       tell: (source: Source, set: SetGauge<Label>) => void,
       aggregator?: 'max',
-    ): (read: () => Source) => void {
+    ): ((read: () => Source) => void) => {
       let readSource: (() => Source) | undefined;
       const made: Gauge<Label> = gauge(name, help, labelNames, aggregator, () => {
         made.reset();
@@ -324,11 +324,13 @@ function carrierMetrics({ counter, gauge }: Makers) {
   };
 }
 
+/** How late the event loop is, and whether calls are refused for it. */
+interface Load {
+  readonly lagMs: number;
+  readonly shedding: boolean;
+}
+
 function processMetrics({ counter, histogram, watched }: Makers) {
-  interface Load {
-    readonly lagMs: number;
-    readonly shedding: boolean;
-  }
   const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
   const watchLag = watched(

@@ -65,7 +65,9 @@ async function front(
 
 it('admits exactly as many calls over all processes as the limit says, spread evenly, and refuses the excess politely', async () => {
   const { desk, media, slots } = await front({ maximum: 10 });
-  const answers = await Promise.all(Array.from({ length: 15 }, (_, index) => desk.calls.intake.answer(inbound(`CA${index}`))));
+  const answers = await Promise.all(
+    Array.from({ length: 15 }, async (_, index) => desk.calls.intake.answer(inbound(`CA${index}`))),
+  );
   expect(answers.filter(({ kind }) => kind === 'accept')).toHaveLength(10);
   const refused = answers.filter((answer) => answer.kind === 'refuse');
   expect(refused).toHaveLength(5);
@@ -85,7 +87,7 @@ it('tells the call of one carrier from the call of another, or of another accoun
   const { desk, media } = await front({ names: ['one'] });
   media[0]!.callIdOf = ({ carrier, carrierCallId }) => `${carrier}/${carrierCallId}`;
   const answers = await Promise.all(
-    ['twilio', 'vonage', 'twilio@acme'].map((carrier) => desk.calls.intake.answer({ ...inbound('same'), carrier })),
+    ['twilio', 'vonage', 'twilio@acme'].map(async (carrier) => desk.calls.intake.answer({ ...inbound('same'), carrier })),
   );
   // The tenant has no bot here.
   expect(answers).toMatchObject([{ callId: 'twilio/same' }, { callId: 'vonage/same' }, { kind: 'refuse', cause: 'no-bot' }]);
@@ -154,7 +156,7 @@ it('answers a webhook that comes twice once, though the first is not answered ye
   const { desk, media } = await front();
   let go = (): void => undefined;
   media[0]!.delay = new Promise((resolve) => (go = resolve));
-  const both = [desk.calls.intake.answer(inbound('CA1')), desk.calls.intake.answer(inbound('CA1'))];
+  const both = ['CA1', 'CA1'].map(async (call) => desk.calls.intake.answer(inbound(call)));
   go();
   expect(await Promise.all(both)).toMatchObject([{ attachmentId: 'one CA1 1' }, { attachmentId: 'one CA1 2' }]);
   expect(desk.active).toBe(1);

@@ -4,16 +4,17 @@ import type { LocalCalls } from '../../../src/hosts/call-host.ts';
 import { callsBehind, callsOf, type CallOrders, ordersOn } from '../../../src/hosts/call-orders.ts';
 import { type CallOrderName, obey } from '../../../src/hosts/protocol.ts';
 
+function isUpgrade(given: unknown): given is { readonly socket: Socket } {
+  return typeof given === 'object' && given !== null && 'socket' in given;
+}
+
 /** Calls that write down what reaches them. */
 function notedCalls(): { readonly calls: LocalCalls; readonly noted: unknown[] } {
   const noted: unknown[] = [];
   const note =
     (name: string, answer: () => unknown = () => undefined) =>
     (...given: unknown[]): never => {
-      noted.push([
-        name,
-        ...given.map((each) => (each instanceof Object && 'socket' in each ? { ...each, socket: 'socket' } : each)),
-      ]);
+      noted.push([name, ...given.map((each) => (isUpgrade(each) ? { ...each, socket: 'socket' } : each))]);
       return answer() as never;
     };
   const { intake, live, media, audio } = {
