@@ -143,7 +143,7 @@ function partsOf(deps: ApiDeps) {
     if (submission === undefined) throw missing();
     return submission;
   };
-  return { deps, store, queue, uploads, profiles, clock, wake, known };
+  return { deps, store, uploads, profiles, clock, wake, known };
 }
 type Parts = ReturnType<typeof partsOf>;
 
