@@ -13,6 +13,7 @@ import type { RecognitionModel } from '../../src/speech/models/model.ts';
 import { readModel } from '../../src/speech/models/read-models.ts';
 import { type OpenedRecogniser, openRecogniser } from '../../src/platform/engines/models/open-recogniser.ts';
 import { RecognitionThread } from '../../src/platform/engines/models/recognition-thread.ts';
+import type { SessionEvent } from '../../src/platform/engines/recognise/worker-protocol.ts';
 import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
 import { WordErrorCount } from '../../src/sim/caller/word-errors.ts';
 import { writeZipformer2 } from '../../test/support/onnx/zipformer2.ts';
@@ -74,8 +75,13 @@ async function inThread(opened: OpenedRecogniser, language: string, clips: reado
   const missed: Missed[] = [];
   let [audioS, coreMs] = [0, 0];
   for (const { pcm, text } of clips) {
+    const answer = { heard: undefined as string | undefined };
+    /** Turns that got too long, which come before the commit. */
+    const earlier: string[] = [];
     const outputs = {
-      emit: () => undefined,
+      emit: (event: SessionEvent) => {
+        if (event.type === 'segment') earlier.push(event.result.text);
+      },
       fail: (error: unknown) => {
         throw error;
       },
@@ -89,7 +95,6 @@ async function inThread(opened: OpenedRecogniser, language: string, clips: reado
     }
     await thread.segmentsDecoded();
     const committed = process.cpuUsage();
-    const answer = { heard: undefined as string | undefined };
     void Promise.resolve(session.commit()).then((results) => (answer.heard = results.map((each) => each.text).join(' ')));
     while (answer.heard === undefined) {
       thread.turn();
@@ -100,7 +105,7 @@ async function inThread(opened: OpenedRecogniser, language: string, clips: reado
     coreMs += coreMsSince(before);
     session.close?.();
     audioS += line.length / 8_000;
-    tally(count, missed, text, answer.heard);
+    tally(count, missed, text, [...earlier, answer.heard].join(' '));
   }
   return {
     utterances: clips.length,
