@@ -4,9 +4,6 @@
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
 
-/** What is known of each call, by its CallSid. */
-const orders = new Map();
-
 const http = createServer((request, response) => {
   if (request.url !== '/twiml') return response.writeHead(404).end();
   const relay = `wss://${request.headers.host}/relay`;
@@ -20,6 +17,8 @@ const http = createServer((request, response) => {
 const sockets = new WebSocketServer({ server: http, path: '/relay' });
 sockets.on('connection', (socket) => {
   let callSid;
+  /** What is known of the call; a call that comes back on another socket begins a new one. */
+  let order;
   const send = (message) => socket.send(JSON.stringify(message));
 
   /** Tokens as a model streams them; the last one ends the answer. */
@@ -32,10 +31,9 @@ sockets.on('connection', (socket) => {
     switch (message.type) {
       case 'setup':
         callSid = message.callSid;
-        orders.set(callSid, { shop: message.customParameters.shop, pizzas: [], keys: '' });
+        order = { shop: message.customParameters.shop, pizzas: [], keys: '' };
         break;
       case 'prompt': {
-        const order = orders.get(callSid);
         if (/\b(done|nothing|goodbye)\b/iu.test(message.voicePrompt)) {
           say('Thank you. ', 'Goodbye.');
           send({ type: 'end', handoffData: JSON.stringify({ callSid, ...order }) });
@@ -47,13 +45,12 @@ sockets.on('connection', (socket) => {
       }
       case 'dtmf': {
         // A customer number has four keys: nothing is said before the last.
-        const order = orders.get(callSid);
         order.keys += message.digit;
         if (order.keys.length === 4) say(`Welcome back, customer ${order.keys.split('').join(' ')}.`);
         break;
       }
       case 'interrupt':
-        orders.get(callSid).interruptedAfter = message.utteranceUntilInterrupt;
+        order.interruptedAfter = message.utteranceUntilInterrupt;
         break;
       case 'error':
         console.error(message.description);
@@ -62,7 +59,6 @@ sockets.on('connection', (socket) => {
         break;
     }
   });
-  socket.on('close', () => orders.delete(callSid));
 });
 
 http.listen(Number(process.argv[2] ?? 3000), '127.0.0.1', () => {

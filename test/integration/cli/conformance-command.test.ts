@@ -297,13 +297,17 @@ describe('the servers that come with Offhook', () => {
     env: Readonly<Record<string, string>> = {},
   ): Promise<[string, ChildProcess]> {
     const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
-    let printed = '';
-    for await (const part of child.stdout) {
-      printed += String(part);
-      const address = /\b(?:http|ws):\/\/\S+/u.exec(printed)?.[0];
-      if (address !== undefined) return [address, child];
-    }
-    throw new Error(`no address in: ${printed}`);
+    const address = await new Promise<string>((resolve, reject) => {
+      let printed = '';
+      // Read on to the end: a server whose output is closed may die of it.
+      child.stdout.on('data', (part: Buffer) => {
+        printed += part.toString('utf8');
+        const found = /\b(?:http|ws):\/\/\S+/u.exec(printed)?.[0];
+        if (found !== undefined) resolve(found);
+      });
+      child.once('exit', () => reject(new Error(`no address in: ${printed}`)));
+    });
+    return [address, child];
   }
 
   it.skipIf(!hasPython)('pass: the Python server of offhook init --kind http, with its signature', async () => {
