@@ -9,7 +9,8 @@ import { Headings, Page, Failure, Loading, Moment } from '../../parts/states.tsx
 import { useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
 import { say, useLanguage, useWords } from '../../words.ts';
-import { type Sample, replyWait } from './charts.tsx';
+import type { Sample } from './charts.tsx';
+import { replyWait } from './replies.ts';
 import classes from './system.module.css';
 import { problemsInHindi, systemWords } from './words.ts';
 
