@@ -199,9 +199,8 @@ export class DialogDriver {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
     }
-    const whole = this.#turns.of(input, turn, expected, media);
     const unknown = resumed && { resumed: { gapMs: resumed.gapMs, outcome: 'unknown' as const } };
-    const dialogTurn: DialogTurn = { ...whole, ...unknown };
+    const dialogTurn: DialogTurn = { ...this.#turns.of(input, turn, expected, media), ...unknown };
     const early = this.#earlyFor(input, turn);
     const end = (): void => {
       voice.flush();
