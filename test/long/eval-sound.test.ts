@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { runOffhook } from './run-offhook.ts';
+import { runOffhook } from '../e2e/run-offhook.ts';
 
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
@@ -23,10 +23,4 @@ it('calls the shipped bots with sound, through a simulated carrier with a codec,
     'books a day and a time, asked one after the other: passed',
   ]);
   expect(code).toBe(0);
-});
-
-it('calls no carrier that is not simulated', async () => {
-  const { code, stderr } = await runOffhook(['eval', 'clinic', '--depth', 'sound', '--carrier', 'acme']);
-  expect(code).toBe(2);
-  expect(stderr).toContain('offhook eval: evals call only simulated carriers, and "acme" is none: twilio, asterisk');
 });
