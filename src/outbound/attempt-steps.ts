@@ -201,7 +201,7 @@ export interface EndedDial {
   /** Undefined without any opinion. */
   readonly answeredBy: AnsweredBy | undefined;
   readonly optOut: 'opt-out' | 'wrong-number' | undefined;
-  /** Whether the person asked for a call-back. */
+  /** Whether the person asked for a call-back at some time. */
   readonly callBack: boolean;
   /** How much of the mailbox message was heard. */
   readonly message: 'all' | 'part' | undefined;
@@ -218,7 +218,8 @@ const CUT_SHORT: readonly string[] = ['carrier-lost', 'shutdown', 'transfer-fail
 export function dispositionOf(dial: EndedDial): Disposition {
   const { endReason, answeredBy, optOut, callBack, message, identified } = dial;
   if (optOut !== undefined) return optOut;
-  if (callBack) return 'call-back';
+  // Without a time, only the end of the call tells.
+  if (callBack || endReason === 'call-back') return 'call-back';
   if (answeredBy === 'mailbox') return message === 'all' ? 'message-left' : 'mailbox';
   if (answeredBy !== undefined && answeredBy !== 'person') return answeredBy;
   if (OWN_FAILURES.includes(endReason)) return 'failed';

@@ -93,12 +93,19 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
     if (last >= rows.length - AHEAD) loadMore?.();
   }, [last, rows.length, loadMore]);
   useEffect(() => virtual.measure(), [virtual, rowPx]);
+  // Ends and begins again, too, where the grid is hidden while the page behind it loads, which takes its scroll and its focus.
+  const place = useRef({ topPx: kept?.topPx ?? 0, hasFocus: kept !== undefined });
   useLayoutEffect(() => {
-    if (kept === undefined || scroller.current === null) return;
-    scroller.current.scrollTop = kept.topPx;
+    const grid = scroller.current;
+    if (grid === null) return undefined;
+    const { topPx, hasFocus } = place.current;
+    if (topPx > 0) grid.scrollTop = topPx;
     // Back from a row's page, the keyboard goes on at that row.
-    scroller.current.focus({ preventScroll: true });
-  }, [kept]);
+    if (hasFocus) grid.focus({ preventScroll: true });
+    return () => {
+      place.current = { topPx: grid.scrollTop, hasFocus: document.activeElement === grid };
+    };
+  }, []);
 
   // What is wide grows: the last columns say most.
   const template = card === undefined ? columns.map(({ widthPx: px }) => `minmax(${px}px, ${px}fr)`).join(' ') : undefined;

@@ -93,8 +93,11 @@ describe.each([
     await eventually('ringing', async () => (await phaseOf(id)) === 'ringing');
     const look = async (): Promise<SystemState> => (await bench.api<SystemState>('/system')).body;
     // An answer serves whoever asks within two seconds.
-    await eventually('the call to be counted', async () => (await look()).calls.live > 0);
-    const state = await look();
+    let state = await look();
+    await eventually('the call to be counted, and the store to have answered', async () => {
+      state = await look();
+      return state.calls.live > 0 && state.store.state === 'ok';
+    });
     expect(state).toMatchObject({
       store: { kind: 'embedded', state: 'ok' },
       speech: { state: 'ok', openBreakers: [], failing: [] },
@@ -116,8 +119,10 @@ describe.each([
 
   it.runIf(processes > 1)('cancels what rings in a process that dies, and talks on in the other', async () => {
     const ringing = await bench.dial(somebody({ outcome: { kind: 'no-answer' } }));
-    const talking = await bench.dial(somebody(answers({ fullMedia: true, talk: sayHello }, 50)));
     await eventually('ringing', async () => (await phaseOf(ringing)) === 'ringing');
+    const talking = await bench.dial(somebody(answers({ fullMedia: true, talk: sayHello }, 50)));
+    await eventually('the other call', async () => (await phaseOf(talking)) !== undefined);
+    expect(ownerOf(talking)).not.toBe(ownerOf(ringing));
     process.kill(ownerOf(ringing), 'SIGKILL');
     await Promise.all([ended(ringing), ended(talking)]);
     expect(await attempt(ringing)).toMatchObject({ disposition: 'failed', cause: 'process-died' });

@@ -23,6 +23,7 @@ describe('dispositionOf', () => {
     { note: 'is somebody else', dial: { optOut: 'wrong-number' }, is: 'wrong-number' },
     { note: 'wants none, and to be called back', dial: { optOut: 'opt-out', callBack: true }, is: 'opt-out' },
     { note: 'wants to be called later', dial: { callBack: true }, is: 'call-back' },
+    { note: 'wants to be called later, at no time in particular', dial: { endReason: 'call-back' }, is: 'call-back' },
     { note: 'a mailbox that took the message', dial: { answeredBy: 'mailbox', message: 'all' }, is: 'message-left' },
     { note: 'a mailbox that took a part', dial: { answeredBy: 'mailbox', message: 'part' }, is: 'mailbox' },
     { note: 'a mailbox without a message', dial: { answeredBy: 'mailbox' }, is: 'mailbox' },
