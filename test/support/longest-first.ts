@@ -6,12 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * record of an earlier run to tell them by.
  */
 const LONGEST = [
+  'peers/real-model',
   'integration/hosts/resuming',
   'integration/hosts/carriers',
   'integration/http/carrier-fuzz',
   'e2e/campaign-demo',
   'e2e/installed',
   'contract/dialling',
+  'integration/cli/conformance-command',
   'e2e/console/talk',
   'e2e/console/calls',
   'e2e/console/call',
