@@ -75,6 +75,7 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/console/calls/call_${String(CALLS - 2).padStart(5, '0')}`);
+    await grid.waitFor({ state: 'detached' });
 
     // Back from the call, the list is where it was left and has the focus: keys go on from the row.
     await page.goBack();
