@@ -50,6 +50,8 @@ export class CallJournal {
   readonly #owner: ProcessIdentity;
   readonly #clock: Clock;
   readonly #copies: JournalOptions['copies'];
+  /** Ended calls whose files are being removed: they look orphaned until the last one is gone. */
+  readonly #forgetting = new Set<string>();
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #states = new Map<string, JournalFile>();
@@ -199,21 +201,20 @@ export class CallJournal {
   /** Removes the journal of an ended call whose record is saved elsewhere. */
   async forget(callId: string): Promise<void> {
     await this.#copies?.forget(callId);
-    await this.#forgetHere(callId);
-  }
-
-  async #forgetHere(callId: string): Promise<void> {
+    this.#forgetting.add(callId);
     const files = [this.#files.get(callId), this.#states.get(callId)];
     this.#files.delete(callId);
     this.#states.delete(callId);
     this.#leases.delete(callId);
     this.#deadSince.delete(callId);
-    await Promise.all(files.map(async (file) => file?.abandon()));
-    for (const kind of ['state.new', 'state']) await rm(this.#path(callId, kind), { force: true });
-    await rm(this.#path(callId, 'json.new'), { force: true });
-    // The journal first: without its lease it would look orphaned to other processes.
-    await rm(this.#path(callId, 'json'), { force: true });
-    await rm(this.#path(callId, 'lease'), { force: true });
+    try {
+      await Promise.all(files.map(async (file) => file?.abandon()));
+      // The lease last: without it a journal would look orphaned to other processes.
+      for (const kind of ['state.new', 'state', 'json.new', 'json', 'lease'] as const)
+        await rm(this.#path(callId, kind), { force: true });
+    } finally {
+      this.#forgetting.delete(callId);
+    }
   }
 
   /** Sets an unreadable journal aside for inspection; it is not handed out again. */
@@ -233,7 +234,7 @@ export class CallJournal {
     const found: OrphanedCall[] = [];
     await this.#forgetEmptyLeases(names);
     for (const callId of new Set(journals.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
-      if (this.#files.has(callId) || this.#mayComeBack(callId, graceMs)) continue;
+      if (this.#files.has(callId) || this.#forgetting.has(callId) || this.#mayComeBack(callId, graceMs)) continue;
       const isElsewhere = await this.#isTakenElsewhere(callId, claim);
       if (isElsewhere === undefined || !this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have removed it since the names were read.

@@ -72,6 +72,21 @@ it('takes over the lease of a process that is dead, and finds what it left behin
   expect(readdirSync(path)).toEqual([]);
 });
 
+it('hands out no call that it is forgetting', async () => {
+  const path = folder();
+  const journal = journalOf(path);
+  journal.lease('call_1');
+  journal.keep('call_1', { turns: 1 });
+  await expect.poll(() => readdirSync(path)).toContain('call_1.json');
+  const forgotten = journal.forget('call_1');
+  // The last file to go is the lease.
+  const looks = [];
+  while (existsSync(join(path, 'call_1.lease'))) looks.push(await journal.orphans());
+  await forgotten;
+  expect(looks.flat()).toEqual([]);
+  expect(readdirSync(path)).toEqual([]);
+});
+
 it('finds what a process left behind whose number another one has now', async () => {
   const path = folder();
   const before = journalOf(path, { ...parent(), startTicks: 'other' });
