@@ -37,16 +37,15 @@ export class CallLanguage {
   /** The caller's turn is complete, and is about to be answered: in another language, where its words tell so. */
   turn(text: string): void {
     const found = this.#spoken?.turn(text);
-    if (found !== undefined) this.#switchTo(found, undefined);
+    if (found === undefined) return;
+    this.#line.media?.voice.switchTo(found, undefined);
+    // A recogniser that listens for it already may be hearing the caller go on.
+    if (this.#listening.language !== found) this.#listening.open(found);
   }
 
   /** The dialog changes the language. */
   change(language: string, voice: string | undefined): void {
     this.#spoken?.changed(language);
-    this.#switchTo(language, voice);
-  }
-
-  #switchTo(language: string, voice: string | undefined): void {
     this.#line.media?.voice.switchTo(language, voice);
     this.#listening.open(language);
   }

@@ -48,6 +48,11 @@ export class RecogniserHandover {
     this.#listener = listener;
   }
 
+  /** What the running session was opened with: a language, or `auto`. */
+  get language(): string {
+    return this.#language;
+  }
+
   /**
    * Opens a session at once, in place of the running one.
    * @param rateHz of what will be sent; that of the running session where absent

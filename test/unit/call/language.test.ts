@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { botSettings } from '../../../src/config/bots.ts';
+import { PLATFORM_RECOGNITION } from '../../../src/speech/platform-capabilities.ts';
+import type { RecognitionEvent } from '../../../src/speech/port.ts';
 import { CallBench } from './call-bench.ts';
 
 async function* echo({ input }: DialogTurn): AsyncIterable<DialogAction> {
@@ -26,6 +28,29 @@ it('is found in the first turn that tells it, kept, and changed where the caller
   await says(bench, 1, 'English please');
   expect(spoken(bench)).toEqual(['hi: mujhe appointment chahiye', 'hi: tomorrow at ten', 'en: English please']);
   expect(bench.recognitions.map(({ language }) => language)).toEqual(['auto', 'hi', 'en']);
+});
+
+it('keeps the recogniser that listens for it already, so that no word of a caller who goes on is lost', async () => {
+  const languages: string[] = [];
+  let recognise: (event: RecognitionEvent) => void = () => undefined;
+  using bench = new CallBench(echo, { language: 'en', languages: ['en', 'hi'] }, {}, () => ({
+    recogniser: {
+      capabilities: { ...PLATFORM_RECOGNITION, detectsLanguage: false },
+      open: ({ language }, listener) => {
+        languages.push(language);
+        recognise = listener;
+        return { send: () => undefined, commit: () => undefined, end: () => Promise.resolve(), abort: () => undefined };
+      },
+    },
+  }));
+  await bench.start();
+  await bench.quiet(2_500);
+  await bench.voice(400);
+  await bench.quiet(660);
+  recognise({ type: 'final', seg: 0, text: 'tomorrow at ten', endOfUtterance: true, language: undefined });
+  await bench.quiet(1_500);
+  expect(spoken(bench)).toEqual(['en: tomorrow at ten']);
+  expect(languages).toEqual(['en']);
 });
 
 it('is the one of the bot where it has one alone', async () => {
