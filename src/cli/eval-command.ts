@@ -5,17 +5,16 @@ import { readEnvironment } from '../config/env.ts';
 import { problemText } from '../config/problem.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
+import { countedAs } from '../outbound/attempt-steps.ts';
 import { junitOf } from '../rehearsal/evals/junit.ts';
-import { compareRuns } from '../rehearsal/evals/compare-runs.ts';
 import { htmlReport } from '../rehearsal/evals/html-report.ts';
-import { type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
+import { compareRuns, type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
 import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
-import { countedAs } from './eval/disposition.ts';
 import type { SoundDepth } from './eval/sound-depth.ts';
 import { otherVersion } from './eval/other-version.ts';
 import { printResults, reportOf } from './eval/report.ts';
-import { EvalProgress } from './eval/progress.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
+import { Progress } from './shell/progress.ts';
 import { countOption, EXIT, numberOption, printJson, printNote, UsageError } from './shell/output.ts';
 
 interface EvalFlags {
@@ -86,20 +85,21 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
       throw new UsageError('--against compares calls in text: give it without --depth sound');
     const configuration = requireConfiguration();
     const suites = await suitesToRun(names, flags, configuration);
-    const progress = new EvalProgress();
+    using progress = new Progress('calls');
     const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
     const startedMs = systemClock.nowMs();
     using stop = new StopSignal();
     await using sound = flags.depth === 'sound' ? await openSound(flags.carrier, suites, configuration) : undefined;
-    const options = {
+    const options: EvalOptions = {
       ...optionsOf(flags, configuration, seed),
       rehearse: sound?.rehearse,
       signal: stop.signal,
-      onCall: progress.onCall,
+      onCall: ({ scenario: { suite, scenario }, calls, of }) =>
+        progress.update(`${calls} of ${of}: ${suite.bot}, ${scenario.name}`, calls / of),
     };
     const before = flags.against === undefined ? undefined : await runBefore(flags.against, suites, options);
     const results = await runSuites(suites, options);
-    progress.end();
+    progress[Symbol.dispose]();
     const tookMs = Math.round(systemClock.nowMs() - startedMs);
     if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(results));
     if (flags.html !== undefined)
@@ -146,7 +146,7 @@ function optionsOf(flags: EvalFlags, { config, bots }: Configuration, seed: numb
     seed,
     deadlineMs: deadline * 1000,
     env: readEnvironment(),
-    dispositionOf: countedAs,
+    dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
   };
 }
 

@@ -233,18 +233,24 @@ export function unanswered(end: DialEnd): Disposition | undefined {
   return end === 'completed' ? undefined : end;
 }
 
+/** What the record of an answered call tells of its result. */
+type CountedRecord = Pick<CallRecord, 'endReason'> & {
+  readonly outbound?: Partial<Pick<EndedDial, 'answeredBy' | 'message' | 'identified'>> | undefined;
+  readonly optOut?: { readonly kind: 'opt-out' | 'wrong-number' } | undefined;
+};
+
+/** The result of an answered call by its record. @param callBackAtMs when the person wants to be called, if they said so */
+export function countedAs({ endReason = '', outbound, optOut }: CountedRecord, callBackAtMs: number | undefined): Disposition {
+  const { answeredBy, message, identified = false } = outbound ?? {};
+  const callBack = callBackAtMs !== undefined;
+  return dispositionOf({ endReason, answeredBy, optOut: optOut?.kind, callBack, message, identified });
+}
+
 /** The part of a call's record that updates its attempt. */
 export function newsOf(record: CallRecord): AttemptNews {
-  const { endReason = '', outbound, optOut, callBackAtMs, answeredAtMs, endedAtMs, carrierCallId } = record;
-  const { answeredBy, message, identified = false } = outbound ?? {};
-  const disposition = dispositionOf({
-    endReason,
-    answeredBy,
-    optOut: optOut?.kind,
-    callBack: callBackAtMs !== undefined,
-    message,
-    identified,
-  });
+  const { endReason = '', outbound, callBackAtMs, answeredAtMs, endedAtMs, carrierCallId } = record;
+  const answeredBy = outbound?.answeredBy;
+  const disposition = countedAs(record, callBackAtMs);
   return {
     disposition,
     ...(carrierCallId === '' ? {} : { carrierCallId }),

@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { unmetText } from '../../rehearsal/evals/checks.ts';
-import type { ComparedScenario } from '../../rehearsal/evals/compare-runs.ts';
 import { lineText, transcriptOf } from '../../rehearsal/evals/evidence.ts';
 import {
+  type ComparedScenario,
   type RunResult,
   type ScenarioResult,
   shareInterval,

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { z } from 'zod';
 import { type Bot, isWebAddress } from '../../config/bots.ts';
 import { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
-import { modelAnswer } from './model-answer.ts';
 import { hasValue } from './scripted-caller.ts';
 import type { MockDocument, Value } from './suite-schema.ts';
 
@@ -223,4 +223,40 @@ function routeFetch(): Disposable {
       if (routes === 0) globalThis.fetch = realFetch;
     },
   };
+}
+
+/** An answer of a model in a mock: its words, a tool that it calls, or several of both. */
+const modelPart = z.union([
+  z.string(),
+  z.strictObject({ tool: z.string().min(1), arguments: z.record(z.string(), z.unknown()).default({}) }),
+]);
+const modelParts = z.union([modelPart.transform((each) => [each]), z.array(modelPart).min(1)]);
+
+/** A chat completion as a stream of server-sent events, as an OpenAI-compatible address sends it. @throws ZodError for another form */
+function modelAnswer(body: unknown): Response {
+  const parts = modelParts.parse(body);
+  const tools = parts.filter((each) => typeof each !== 'string');
+  const words = parts.filter((each) => typeof each === 'string').join(' ');
+  const toolCalls = tools.map(({ tool, arguments: given }, index) => ({
+    index,
+    id: `mock-${index}`,
+    type: 'function',
+    function: { name: tool, arguments: JSON.stringify(given) },
+  }));
+  const deltas = [
+    ...(words === '' ? [] : [{ role: 'assistant', content: words }]),
+    ...(toolCalls.length === 0 ? [] : [{ role: 'assistant', tool_calls: toolCalls }]),
+  ];
+  const events = [
+    ...deltas.map((delta) => chunk(delta, null)),
+    chunk({}, toolCalls.length === 0 ? 'stop' : 'tool_calls'),
+    '[DONE]',
+  ];
+  const text = events.map((event) => `data: ${event}\n\n`).join('');
+  return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+function chunk(delta: object, finishReason: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  return JSON.stringify({ id: 'mock', object: 'chat.completion.chunk', created: 0, model: 'mock', choices });
 }

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { countedAs } from '../../../../src/cli/eval/disposition.ts';
 import { loadBots } from '../../../../src/config/bot-files.ts';
 import type { Bot } from '../../../../src/config/bots.ts';
 import { diallingSettings } from '../../../../src/config/dialling-settings.ts';
 import { problemText } from '../../../../src/config/problem.ts';
 import { settingsSchema } from '../../../../src/config/schema.ts';
+import { countedAs } from '../../../../src/outbound/attempt-steps.ts';
 import { type EvalOptions, runSuites, type ScenarioResult } from '../../../../src/rehearsal/evals/run-suites.ts';
 import { readSuites, type Suite } from '../../../../src/rehearsal/evals/suite-file.ts';
 
@@ -94,7 +94,7 @@ export function runAll(
     jobs: 1,
     deadlineMs: 30_000,
     env: {},
-    dispositionOf: countedAs,
+    dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
     signal: new AbortController().signal,
     onCall: () => undefined,
     ...options,
