@@ -34,16 +34,16 @@ function afterSpeech(settings: TurnSettings, state: In<'caller-speaking'>, atMs:
   return reason === undefined ? asked : commit(settings, state, reason, lastVoicedMs, atMs, nowMs);
 }
 
-/** Asks the model how the turn sounded, once in each pause. */
+/** Asks the model how the turn sounded, once in each pause; not of a message, which ends by silence alone. */
 function withModelAsked(
   { endpointing: { askModelMs } }: TurnSettings,
   state: In<'caller-speaking'>,
   lastVoicedMs: number,
   atMs: number,
 ): Step & { readonly state: In<'caller-speaking'> } {
-  const { caller } = state;
+  const { caller, dialog } = state;
   const due = askModelMs !== undefined && atMs - lastVoicedMs >= askModelMs && caller.sound?.lastVoicedMs !== lastVoicedMs;
-  if (!due) return { state, effects: NO_EFFECTS };
+  if (!due || dialog.expectation.message !== undefined) return { state, effects: NO_EFFECTS };
   const sound = { lastVoicedMs, likelihood: undefined };
   return {
     state: { ...state, caller: { ...caller, sound } },

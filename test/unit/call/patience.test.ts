@@ -83,6 +83,12 @@ describe('a model that hears the end of turns', () => {
     expect(turn.effects.at(-1)).toEqual({ type: 'ask-model', lastVoicedMs: turn.nowMs - 200, sinceMs: expect.any(Number) });
   });
 
+  it('is not asked while a message is recorded, which ends by silence alone', () => {
+    const turn = new TurnDriver({ endpointing }).greeted();
+    turn.feed({ type: 'expect', atMs: turn.nowMs, expectation: { message: { maxMs: 10_000 } } });
+    expect(turn.voice(600).quiet(400).kinds).not.toContain('ask-model');
+  });
+
   it('shortens the wait where the turn sounds over, and lengthens it where it does not', () => {
     const over = heard(asked().quiet(20), 0.95).forget();
     expect(over.quiet(220).kinds).toEqual([]);
