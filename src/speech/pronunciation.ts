@@ -1,3 +1,5 @@
+import { literalPattern } from '../kernel/literal-pattern.ts';
+
 /** Words as they are written, and how they are spoken. */
 export type Pronunciation = Readonly<Record<string, string>>;
 
@@ -28,7 +30,7 @@ export function pronounced(text: string, words: Pronunciation): string {
 function compile(words: Pronunciation): Compiled | undefined {
   const keys = Object.keys(words).sort((a, b) => b.length - a.length);
   if (keys.length === 0) return undefined;
-  const pattern = keys.map((key) => (key === key.toLowerCase() ? anyCase(key) : escaped(key))).join('|');
+  const pattern = keys.map((key) => (key === key.toLowerCase() ? anyCase(key) : literalPattern(key))).join('|');
   return {
     pattern: new RegExp(`(?<!${IN_WORD})(?:${pattern})(?!${IN_WORD})`, 'gu'),
     spoken: new Map(Object.entries(words)),
@@ -38,12 +40,8 @@ function compile(words: Pronunciation): Compiled | undefined {
 function anyCase(key: string): string {
   return Array.from(key, (sign) => {
     const upper = sign.toUpperCase();
-    return upper === sign || upper.length !== sign.length ? escaped(sign) : `[${sign}${upper}]`;
+    return upper === sign || upper.length !== sign.length ? literalPattern(sign) : `[${sign}${upper}]`;
   }).join('');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }
 
 /** Reads the setting `speech.pronounce`: `Offhook=off-hook, Rs=rupees`. @throws TypeError for a part without a word or without `=` */

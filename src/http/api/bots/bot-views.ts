@@ -1,3 +1,4 @@
+import { literalPattern } from '../../../kernel/literal-pattern.ts';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -194,13 +195,9 @@ export function placeOf({ where }: Pick<Problem, 'where'>): { readonly path?: st
 /** Column of the setting's name, else of the line's first character. */
 function columnOf(text: string, key: string): number | null {
   const name = key.split('.').at(-1) ?? '';
-  const at = name === '' ? -1 : text.search(new RegExp(`(?<![\\w-])${escaped(name)}(?![\\w-])`, 'u'));
+  const at = name === '' ? -1 : text.search(new RegExp(`(?<![\\w-])${literalPattern(name)}(?![\\w-])`, 'u'));
   const first = text.search(/\S/u);
   return at >= 0 ? at + 1 : first < 0 ? null : first + 1;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}-]/gu, String.raw`\$&`);
 }
 
 async function linesOf(path: string): Promise<string[]> {

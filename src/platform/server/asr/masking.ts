@@ -1,3 +1,5 @@
+import { literalPattern } from '../../../kernel/literal-pattern.ts';
+
 /** A span of a text, in UTF-16 units. */
 export interface Span {
   readonly from: number;
@@ -73,15 +75,11 @@ function wordPattern(phrase: string, { split }: WordPatternOptions): RegExp | un
   if (first === undefined || last === undefined) return undefined;
   const between = split ? String.raw`[\s\p{Pd}${optionalSigns}]*` : `[${optionalSigns}]*`;
   const gap = split ? String.raw`[\s\p{P}${optionalSigns}]*` : String.raw`[\s\p{P}${optionalSigns}]+`;
-  const body = words.map((word) => Array.from(word, escaped).join(between)).join(gap);
+  const body = words.map((word) => Array.from(word, literalPattern).join(between)).join(gap);
   const isWord = new RegExp(inWord, 'u');
   const before = isWord.test(Array.from(first)[0] ?? '') ? `(?<!${inWord})` : '';
   const after = isWord.test(Array.from(last).at(-1) ?? '') ? `[${optionalSigns}]*(?!${inWord})` : '';
   return new RegExp(`${before}${body}${after}`, 'giu');
-}
-
-function escaped(character: string): string {
-  return character.replace(/[\\^$.*+?()[\]{}|/-]/, String.raw`\$&`);
 }
 
 /** All matches of the patterns, overlapping ones included. */

@@ -1,3 +1,4 @@
+import { literalPattern } from '../../../kernel/literal-pattern.ts';
 import type { ChannelTranscript, Segment, Word } from '../transcript.ts';
 import type { PersonalKind } from '../profile.ts';
 import { findPersonal } from './personal.ts';
@@ -143,13 +144,9 @@ function keywordPattern(keywords: readonly string[]): RegExp | undefined {
     .map((keyword) =>
       keyword
         .split(/[\s-]+/u)
-        .map((word) => escaped(word))
+        .map((word) => literalPattern(word))
         .join('[\\s-]*'),
     );
   if (terms.length === 0) return undefined;
   return new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])(?:${terms.join('|')})(?![\\p{L}\\p{M}\\p{N}])`, 'giu');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }
