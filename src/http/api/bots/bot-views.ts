@@ -1,4 +1,3 @@
-import { literalPattern } from '../../../kernel/literal-pattern.ts';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
@@ -7,6 +6,7 @@ import type { Bot } from '../../../config/bots.ts';
 import type { Problem } from '../../../config/problem.ts';
 import { EDGE_KINDS } from '../../../dialog/flow/flow-parts.ts';
 import { STEP_KINDS } from '../../../dialog/flow/graph.ts';
+import { literalPattern } from '../../../kernel/literal-pattern.ts';
 import { maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import type { Principal } from '../system/api-keys.ts';
 
