@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { openSmartTurn } from '../call/inbound/end-of-turn/smart-turn.ts';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
@@ -30,8 +31,8 @@ import {
   useModel,
   verifyModel,
 } from '../speech/models/installed.ts';
-import { readUsedNames, type UsedNames } from '../speech/models/read-models.ts';
-import { hasSherpa, installSherpa, SHERPA_PACKAGE, SHERPA_VERSION, sherpaPlaces } from '../speech/models/sherpa-package.ts';
+import { installedFiles, readUsedNames, type UsedNames } from '../speech/models/read-models.ts';
+import { hasLibrary, installLibrary, libraryOf, libraryPlaces, type ModelLibrary } from '../speech/models/model-library.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { fromPackage } from './setup/package-root.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
@@ -50,7 +51,7 @@ export function addModelsCommand(program: Command): void {
   command('list', 'show the models there are, and which are installed and used')
     .option('--json', 'print one JSON document')
     .action((flags: Flags & { json?: boolean }) => run(flags, (place) => list(place, flags.json === true)));
-  command('get <name...>', 'install models, or what is recommended for a language (en, hi), and use them')
+  command('get <name...>', 'install models, or what is recommended for a language (en, hi) or for end-of-turn, and use them')
     .option('--yes', 'agree to licence and size without being asked')
     .option('--from <path>', 'take the download from this file, or from a folder that holds it, in place of the internet')
     .action((names: string[], flags: GetFlags) => run(flags, (place) => get(place, names, flags)));
@@ -153,9 +154,7 @@ async function list({ folder, catalogue }: Place, json: boolean): Promise<void> 
   }
   printLine(tableText([['NAME', 'FOR', 'DOWNLOAD', 'STATE'], ...rows]));
   const sets = Object.entries(catalogue.sets).map(([set, names]) => `${set} (${names.length})`);
-  printLine(
-    `\nBy language, the recommended ones: npx offhook models get ${Object.keys(catalogue.sets)[0] ?? 'en'} — ${sets.join(', ')}`,
-  );
+  printLine(`\nWhat is recommended: npx offhook models get ${Object.keys(catalogue.sets)[0] ?? 'en'} — ${sets.join(', ')}`);
   printLine(`Models folder: ${folder}`);
 }
 
@@ -164,19 +163,15 @@ async function get(place: Place, names: readonly string[], flags: GetFlags): Pro
   const wanted = names.flatMap((name) => chosen(catalogue, name));
   if (flags.from !== undefined && wanted.length > 1) throw new UsageError('--from goes with one model at a time');
   for (const { model } of wanted) describe(model, catalogue, flags.from ?? config.settings.platform.modelsMirror);
-  const needsSherpa = !hasSherpa(sherpaPlaces(folder));
-  if (needsSherpa)
-    printLine(`and the library that opens them: ${SHERPA_PACKAGE} ${SHERPA_VERSION} (Apache-2.0), by npm, without scripts`);
+  const libraries = new Set(wanted.map(({ model }) => libraryOf(model.description)));
+  const missing = [...libraries].filter((library) => !hasLibrary(library, libraryPlaces(folder)));
+  for (const { name, version, licence } of missing)
+    printLine(`and the library that opens them: ${name} ${version} (${licence}), by npm, without scripts`);
   if (flags.yes !== true && !(await agrees())) return;
   await using _lock = await lock(place);
   const installations: Installation[] = [];
   for (const { model } of wanted) installations.push(await installOne(model, place, flags.from));
-  if (needsSherpa) {
-    using progress = new Progress(`${SHERPA_PACKAGE} ${SHERPA_VERSION}`);
-    progress.update('npm install');
-    await installSherpa(folder, place.signal);
-    printLine(`${SHERPA_PACKAGE} ${SHERPA_VERSION} is installed in ${join(folder, 'node_modules')}`);
-  }
+  for (const library of missing) await addLibrary(library, place);
   for (const [index, { model, language }] of wanted.entries()) {
     const { state = 'there', unvouched = [] } = installations[index] ?? {};
     const { name } = model.description;
@@ -190,19 +185,37 @@ async function get(place: Place, names: readonly string[], flags: GetFlags): Pro
     printLine(`${name} ${where}; ${changesText(changes, model.description)}`);
   }
   printLine('The next start uses them: npm start, or npx offhook start.');
-  if (!usesEmbeddedPlatform(config)) {
+  const isForTurns = ({ model }: (typeof wanted)[number]): boolean => model.description.role === 'end-of-turn';
+  if (!usesEmbeddedPlatform(config) && !wanted.every(isForTurns)) {
     printNote(
       'Note: a hosted speech platform is configured. Models serve the embedded one, which starts where none is configured.',
     );
   }
+  const { endOfTurnModel } = config.settings.call;
+  if (endOfTurnModel !== undefined && wanted.some(isForTurns))
+    printNote(`Note: call.endOfTurnModel names ${endOfTurnModel}, which is used until the setting is removed.`);
 }
+
+async function addLibrary(library: ModelLibrary, { folder, signal }: Place): Promise<void> {
+  const title = `${library.name} ${library.version}`;
+  using progress = new Progress(title);
+  progress.update('npm install');
+  await installLibrary(library, folder, signal);
+  printLine(`${title} is installed in ${join(folder, 'node_modules')}`);
+}
+
+/** One second of silence at 8 kHz. */
+const TRIED_SAMPLES = 8_000;
 
 /** @throws ModelContentError when the library does not open it as what the manifest says it is; it is removed then */
 async function openOnce({ description }: OfferedModel, { folder, signal }: Place): Promise<void> {
   using progress = new Progress(description.name);
   progress.update('opening it once');
   try {
-    await tryModel(folder, description, systemClock);
+    if (description.role === 'end-of-turn') {
+      const { files } = await installedFiles(folder, description.name, description.role);
+      await (await openSmartTurn(files.model)).judge(new Int16Array(TRIED_SAMPLES));
+    } else await tryModel(folder, description, systemClock);
   } catch (error) {
     signal.throwIfAborted();
     // Otherwise it is the library that cannot be loaded.
@@ -220,7 +233,9 @@ function chosen(catalogue: Catalogue, name: string): { readonly model: OfferedMo
   const find = (each: string): OfferedModel | undefined => catalogue.models.find(({ description }) => description.name === each);
   const members = Object.hasOwn(catalogue.sets, name) ? (catalogue.sets[name] ?? []) : undefined;
   const models = (members ?? [name]).map(find).filter((model) => model !== undefined);
-  if (models.length > 0) return models.map((model) => ({ model, language: members === undefined ? undefined : name }));
+  const languageOf = ({ description }: OfferedModel): string | undefined =>
+    members !== undefined && 'languages' in description ? name : undefined;
+  if (models.length > 0) return models.map((model) => ({ model, language: languageOf(model) }));
   const known = [...catalogue.models.map(({ description }) => description.name), ...Object.keys(catalogue.sets)];
   const meant = known.find((each) => each.toLowerCase().includes(name.toLowerCase())) ?? nearest(name, known);
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
@@ -335,7 +350,8 @@ function usedFor(name: string, used: UsedNames): string[] {
   const of = (names: Readonly<Record<string, string>> = {}): string[] =>
     Object.keys(names).filter((each) => names[each] === name);
   const speakers = used.embedding === name || used.segmentation === name ? ['speakers'] : [];
-  return [...of(used.recognition), ...of(used.voices), ...speakers];
+  const turns = used['end-of-turn'] === name ? ['end-of-turn'] : [];
+  return [...of(used.recognition), ...of(used.voices), ...speakers, ...turns];
 }
 
 function stateText(users: readonly string[], isInstalled: boolean): string {
@@ -343,16 +359,15 @@ function stateText(users: readonly string[], isInstalled: boolean): string {
 }
 
 function changesText(changes: readonly UseChange[], model: OfferedModel['description']): string {
-  if (changes.length === 0) return `used for ${model.role === 'speakers' ? 'speakers' : someOf(model.languages)} already`;
+  if (changes.length === 0) return `used for ${'languages' in model ? someOf(model.languages) : model.role} already`;
   const replaced = changes.filter(({ before }) => before !== undefined);
   const instead = replaced.length === 0 ? '' : `, in place of ${[...new Set(replaced.map(({ before }) => before))].join(', ')}`;
   return `used for ${someOf(changes.map(({ of }) => of))}${instead}`;
 }
 
 function purpose({ description }: OfferedModel): string {
-  return description.role === 'speakers'
-    ? `speakers (${description.kind})`
-    : `${description.role} ${someOf(description.languages)}`;
+  if ('languages' in description) return `${description.role} ${someOf(description.languages)}`;
+  return description.role === 'speakers' ? `speakers (${description.kind})` : description.role;
 }
 
 /** The first few, for models of a hundred languages. */

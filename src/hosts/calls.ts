@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import type { DoorOptions } from '../call/admission/call-door.ts';
@@ -26,6 +26,7 @@ import { turnMachine } from '../call/turn/turn.ts';
 import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
 import { diallingDestinations, DiallingProfiles } from '../outbound/profiles.ts';
 import type { Bot } from '../config/bots.ts';
+import type { Settings } from '../config/schema.ts';
 import { BotHealth } from '../dialog/bot-health.ts';
 import { keepCall, type Keeping } from '../records/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -33,6 +34,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readCallBack, readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
+import { usedEndOfTurnModel } from '../speech/models/read-models.ts';
 import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import type { CallStates } from './shared-state/call-states.ts';
@@ -171,7 +173,7 @@ async function openServices(
   const recordingsFolder = recordingsFolderOf(config);
   const recordingFiles = new RecordingThread(clock);
   const vault = new SecretVault(clock);
-  const path = settings.call.endOfTurnModel;
+  const path = await endOfTurnModelOf(settings, logger);
   const endOfTurn = path === undefined ? undefined : new EndOfTurnThread({ path, events, logger, clock });
   const formatOf = (botName: string): RecordingFormat => bots.recordingFormatOf(botName) ?? settings.recordings.format;
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
@@ -205,6 +207,20 @@ async function openServices(
     destinationsOf: diallingDestinations(settings, tenants, await DiallingProfiles.load(settings.dialling.folder)),
   };
   return { services, kept, recordingFiles, vault, endOfTurn };
+}
+
+/** The model that is set, or the installed one that is used; undefined for none, or for one that is not whole: calls go on without it. */
+export async function endOfTurnModelOf(
+  { call, platform, dataDir }: Pick<Settings, 'call' | 'platform' | 'dataDir'>,
+  logger: Pick<Logger, 'warn'>,
+): Promise<string | undefined> {
+  if (call.endOfTurnModel !== undefined) return call.endOfTurnModel;
+  try {
+    return await usedEndOfTurnModel(resolve(platform.modelsFolder ?? join(dataDir, 'models')));
+  } catch (error) {
+    logger.warn({ error }, 'end-of-turn model not used: turns end by silence and words');
+    return undefined;
+  }
 }
 
 function fixturesOf({ config: { settings }, sealFixtures, clock, logger }: CallsOptions): FixtureKeeping {

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { openSmartTurn } from '../../src/call/inbound/end-of-turn/smart-turn.ts';
-import { noteMissing } from '../support/skipped-table.ts';
+import { ONNX_RUNTIME } from '../../src/speech/models/model-library.ts';
+import { installedFiles } from '../../src/speech/models/read-models.ts';
+import { requireLibrary, requireModel } from '../support/requires.ts';
 
-/** `smart-turn-v3.2-cpu.onnx` of the wheel pipecat-ai 1.14.0, with onnxruntime-node installed beside it or beside Offhook. */
-const path = process.env.OFFHOOK_TEST_END_OF_TURN_MODEL;
-if (path === undefined) noteMissing('OFFHOOK_TEST_END_OF_TURN_MODEL, an end-of-turn model');
+const NAME = 'smart-turn-v3.2';
+const folder = await requireModel(NAME);
+const isThere = folder !== undefined && (await requireLibrary(ONNX_RUNTIME, folder));
 
 /** A swept tone that swells, on a telephone line. */
 function sweep(seconds: number): Int16Array {
@@ -14,8 +16,9 @@ function sweep(seconds: number): Int16Array {
   });
 }
 
-it.skipIf(path === undefined)('answers as the code that ships with the model does', async () => {
-  const model = await openSmartTurn(path ?? '');
+it.skipIf(!isThere)('answers as the code that ships with the model does', async () => {
+  const { files } = await installedFiles(folder ?? '', NAME, 'end-of-turn');
+  const model = await openSmartTurn(files.model);
   const answers: number[] = [];
   for (const seconds of [2, 6, 10]) answers.push(await model.judge(sweep(seconds)));
   // NumPy and ONNX Runtime in Python, with the features of pipecat-ai 1.14.0.

@@ -24,7 +24,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
     uses: 'kernel config observability audio language carriers dialog call rehearsal records outbound hosts/shared-state',
   },
   hosts: {
-    uses: 'kernel config observability audio language carriers speech speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
+    uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
   },
   cli: {
     uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',

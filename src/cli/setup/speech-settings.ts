@@ -11,7 +11,7 @@ import { accepts, phraseWords } from '../../platform/engines/recognise/add-phras
 import { readGrammar, compileNetwork, shownWord } from '../../platform/engines/recognise/grammar.ts';
 import { readFaults } from '../../platform/server/faults/faults.ts';
 import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
-import { hasUsedModels } from '../../speech/models/read-models.ts';
+import { hasUsedModels, readUsedNames } from '../../speech/models/read-models.ts';
 import type { SpeechPlatformSettings } from '../../speech/platform.ts';
 import { Progress } from '../shell/progress.ts';
 import { type LearningProgress, startPlatformProcess } from './platform-process.ts';
@@ -30,9 +30,11 @@ export interface SpeechSource extends AsyncDisposable {
  * there are used. Undefined when there are none.
  */
 export async function usedModelsFolder({ platform, dataDir }: LoadedConfig['settings']): Promise<string | undefined> {
-  if (platform.modelsFolder !== undefined) return resolve(platform.modelsFolder);
-  const folder = resolve(dataDir, 'models');
-  return (await hasUsedModels(folder)) ? folder : undefined;
+  const folder = resolve(platform.modelsFolder ?? join(dataDir, 'models'));
+  if (await hasUsedModels(folder)) return folder;
+  // Of a folder that was named and holds nothing, the platform says so; an end-of-turn model alone is not for the platform.
+  if (platform.modelsFolder === undefined || (await readUsedNames(folder))['end-of-turn'] !== undefined) return undefined;
+  return folder;
 }
 
 /** A line for whoever starts a gateway whose callers the embedded recogniser hears with its closed vocabulary; undefined for others. */

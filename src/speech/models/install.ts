@@ -74,19 +74,26 @@ export async function installModel(model: OfferedModel, options: InstallOptions)
     await using staging = await temporaryFolder(partial, `${name}.new`);
     await fill(staging.path, model, fetched, options);
     await putInPlace(staging.path, join(modelsFolder, name), partial);
-    for (const index of sourcesOf(model).flat().keys()) await forgetDownload(partialDownload(modelsFolder, name, index));
+    await forgetDownloads(model, modelsFolder);
     const unvouched = fetched.filter(({ facts }) => !facts.vouched);
     return {
       state: 'installed',
       unvouched: unvouched.map(({ facts, isFirst }) => ({ url: facts.url, sha256: facts.sha256, isFirst })),
     };
   } catch (error) {
+    // Continuing a download that holds something else would end here again.
+    if (error instanceof ModelContentError && options.from === undefined) await forgetDownloads(model, modelsFolder);
     if (!hasCode(error, 'ENOSPC', 'EDQUOT')) throw error;
     throw new ModelFolderError(
       `${modelsFolder}: the disk is full; ${name} is not installed. What came is kept in ${PARTIAL_FOLDER}/: make room and run the same command again`,
       { cause: error },
     );
   }
+}
+
+async function forgetDownloads(model: OfferedModel, modelsFolder: string): Promise<void> {
+  for (const index of sourcesOf(model).flat().keys())
+    await forgetDownload(partialDownload(modelsFolder, model.description.name, index));
 }
 
 /** The first hash seen for an address without a published one; undefined before the first download. */
@@ -167,7 +174,6 @@ async function fetchOne(
   onProgress?.('check', 0, size);
   const sha256 = await hashOfFile(path, signal);
   if (expected !== undefined && sha256 !== expected) {
-    if (!isLocal) await forgetDownload(path);
     const whose = each.sha256 === undefined ? `the copy that came first, on ${seen?.seenAt ?? ''}, had` : 'published is';
     const advice = isLocal
       ? 'it is another file, or damaged'

@@ -84,7 +84,7 @@ export async function verifyModel(modelsFolder: string, name: string, signal?: A
   return verified;
 }
 
-/** What a use of a model changed: for this language, or for `speakers`, it now stands in place of `before`. */
+/** What a use of a model changed: for this language, or for `speakers` or `end-of-turn`, it now stands in place of `before`. */
 export interface UseChange {
   readonly of: string;
   readonly before: string | undefined;
@@ -107,9 +107,9 @@ export async function useModel(
     return model.name;
   };
   let now: UsedNames;
-  if (model.role === 'speakers') {
-    if (languages !== undefined) throw new ModelFolderError(`${model.name} is a model of speakers, which has no languages`);
-    now = { ...used, [model.kind]: change('speakers', used[model.kind]) };
+  if (!('languages' in model)) {
+    if (languages !== undefined) throw new ModelFolderError(`${model.name} is a model for ${model.role}, which has no languages`);
+    now = { ...used, [model.kind]: change(model.role, used[model.kind]) };
   } else {
     const other = languages?.find((language) => !model.languages.includes(language));
     if (other !== undefined)
@@ -123,7 +123,7 @@ export async function useModel(
   return changes;
 }
 
-/** Removes a model, and what a broken-off download left of it. @returns the languages, or `speakers`, that it was used for */
+/** Removes a model, and what a broken-off download left of it. @returns the languages, or the role, that it was used for */
 export async function removeModel(modelsFolder: string, name: string): Promise<{ removed: boolean; usedFor: string[] }> {
   const used = await readUsedNames(modelsFolder);
   const usedFor: string[] = [];
@@ -132,8 +132,8 @@ export async function removeModel(modelsFolder: string, name: string): Promise<{
     return Object.fromEntries(Object.entries(names).filter(([, each]) => each !== name));
   };
   const left: UsedNames = { recognition: without(used.recognition), voices: without(used.voices) };
-  for (const kind of ['embedding', 'segmentation'] as const) {
-    if (used[kind] === name) usedFor.push('speakers');
+  for (const kind of ['embedding', 'segmentation', 'end-of-turn'] as const) {
+    if (used[kind] === name) usedFor.push(kind === 'end-of-turn' ? kind : 'speakers');
     else if (used[kind] !== undefined) left[kind] = used[kind];
   }
   if (usedFor.length > 0) await writeUsed(modelsFolder, left);

@@ -99,8 +99,16 @@ export const speakerModel = z.discriminatedUnion('kind', [
   z.strictObject({ ...speakers, kind: z.literal('segmentation'), files: z.strictObject({ model: file }) }),
 ]);
 
+/** Hears whether a caller has finished (docs/turn-taking.md); opened by the process that runs the calls, whatever speech platform they use. */
+const endOfTurnModel = z.strictObject({
+  ...shared,
+  role: z.literal('end-of-turn'),
+  kind: z.literal('end-of-turn'),
+  files: z.strictObject({ model: file }),
+});
+
 /** `model.json`. */
-export const modelDescription = z.discriminatedUnion('kind', [recognitionModel, voiceModel, speakerModel]);
+export const modelDescription = z.discriminatedUnion('kind', [recognitionModel, voiceModel, speakerModel, endOfTurnModel]);
 
 export type RecognitionModel = z.infer<typeof recognitionModel>;
 export type VoiceModel = z.infer<typeof voiceModel>;

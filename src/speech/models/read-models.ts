@@ -22,6 +22,7 @@ export const usedNames = z.strictObject({
   voices: usedByLanguage.optional(),
   embedding: z.string().optional(),
   segmentation: z.string().optional(),
+  'end-of-turn': z.string().optional(),
 });
 export type UsedNames = z.infer<typeof usedNames>;
 
@@ -32,10 +33,24 @@ const OWN_FOLDERS = ['recognition', 'voices', 'speakers'] as const;
 /** Names in the models folder that no installed model can have. */
 export const RESERVED_NAMES: readonly string[] = [...OWN_FOLDERS, 'node_modules'];
 
-/** Whether something in this folder is used; false for a folder that does not exist, and for one with unused models alone. */
+/**
+ * Whether the embedded platform has something to open in this folder; false for a folder that does not exist, and for one with unused models or
+ * an end-of-turn model alone. A damaged `used.json` counts, so that the platform reports it.
+ */
 export async function hasUsedModels(modelsFolder: string): Promise<boolean> {
   const names: readonly string[] = await readdir(modelsFolder).catch(() => []);
-  return [USED_FILE, ...OWN_FOLDERS].some((name) => names.includes(name));
+  if (OWN_FOLDERS.some((name) => names.includes(name))) return true;
+  if (!names.includes(USED_FILE)) return false;
+  const used = await readUsedNames(modelsFolder).catch(() => undefined);
+  if (used === undefined) return true;
+  const { recognition, voices, embedding, segmentation } = used;
+  return (recognition ?? voices ?? embedding ?? segmentation) !== undefined;
+}
+
+/** Path of the end-of-turn model that is used; undefined when there is none. @throws ModelFolderError */
+export async function usedEndOfTurnModel(modelsFolder: string): Promise<string | undefined> {
+  const name = (await readUsedNames(modelsFolder))['end-of-turn'];
+  return name === undefined ? undefined : (await installedFiles(modelsFolder, name, 'end-of-turn')).files.model;
 }
 
 /**

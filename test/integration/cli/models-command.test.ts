@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { hasSherpa, installSherpa, SHERPA_VERSION } from '../../../src/speech/models/sherpa-package.ts';
+import { hasLibrary, installLibrary, SHERPA } from '../../../src/speech/models/model-library.ts';
 import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
 import { nodeArguments } from '../../support/program.ts';
@@ -263,23 +263,23 @@ describe('the library that opens models', () => {
     );
     chmodSync(join(bin, 'npm'), 0o755);
     const places = [join(folder(), 'package.json')];
-    expect(hasSherpa(places)).toBe(false);
+    expect(hasLibrary(SHERPA, places)).toBe(false);
     vi.stubEnv('PATH', `${bin}:${process.env['PATH'] ?? ''}`);
     try {
       writeFileSync(join(home, 'refuses'), '');
-      await expect(installSherpa(folder())).rejects.toThrow(
+      await expect(installLibrary(SHERPA, folder())).rejects.toThrow(
         /sherpa-onnx-node could not be installed \(npm error network\); by hand: npm install --prefix/,
       );
       rmSync(join(home, 'refuses'));
-      await installSherpa(folder());
+      await installLibrary(SHERPA, folder());
       vi.stubEnv('PATH', home);
-      await expect(installSherpa(folder())).rejects.toThrow('there is no npm on the path');
+      await expect(installLibrary(SHERPA, folder())).rejects.toThrow('there is no npm on the path');
     } finally {
       vi.unstubAllEnvs();
     }
     expect(readFileSync(join(home, 'asked'), 'utf8')).toBe(
-      `install --prefix ${folder()} --ignore-scripts --save-exact --no-audit --no-fund sherpa-onnx-node@${SHERPA_VERSION}\n`,
+      `install --prefix ${folder()} --ignore-scripts --save-exact --no-audit --no-fund sherpa-onnx-node@${SHERPA.version}\n`,
     );
-    expect(hasSherpa(places)).toBe(true);
+    expect(hasLibrary(SHERPA, places)).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
-import type { ModelDescription, UsedModels } from '../../../speech/models/model.ts';
+import type { UsedModels } from '../../../speech/models/model.ts';
 import { installedFiles, readModels } from '../../../speech/models/read-models.ts';
 import { languages } from '../../languages.ts';
 
@@ -37,7 +37,11 @@ export async function openModels(modelsFolder: string, clock: Clock, logger: Log
  * Opens one installed model, used or not, and closes it again. A segmentation is opened beside an embedding alone, and so not here.
  * @throws ModelFolderError, ModelOpenError as `openModels`
  */
-export async function tryModel(modelsFolder: string, { name, role }: ModelDescription, clock: Clock): Promise<void> {
+export async function tryModel(
+  modelsFolder: string,
+  { name, role }: { readonly name: string; readonly role: 'recognition' | 'voice' | 'speakers' },
+  clock: Clock,
+): Promise<void> {
   const none = { recognition: [], voices: [] };
   const used = { languages: ['auto'] };
   if (role === 'recognition') {

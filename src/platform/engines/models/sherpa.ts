@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { z } from 'zod';
-import { SHERPA_PACKAGE, sherpaPlaces } from '../../../speech/models/sherpa-package.ts';
+import { libraryPlaces, SHERPA } from '../../../speech/models/model-library.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { VoiceModel } from '../../../speech/models/model.ts';
 import { ModelOpenError } from './open-models.ts';
@@ -61,20 +61,20 @@ export interface Diarizer {
  * @param places files whose folders are searched, in order
  * @throws ModelOpenError when it is not installed or cannot be loaded
  */
-export function loadSherpa(modelsFolder: string, places = sherpaPlaces(modelsFolder)): Sherpa {
+export function loadSherpa(modelsFolder: string, places = libraryPlaces(modelsFolder)): Sherpa {
   let last: unknown;
   for (const from of places) {
     try {
-      return packageSchema.parse(createRequire(from)(SHERPA_PACKAGE));
+      return packageSchema.parse(createRequire(from)(SHERPA.name));
     } catch (error) {
       last = error;
       if (!isMissing(error)) break;
     }
   }
   const why = isMissing(last)
-    ? `it is not installed: npm install ${SHERPA_PACKAGE} in ${modelsFolder} (npx offhook models get does so)`
+    ? `it is not installed: npm install ${SHERPA.name} in ${modelsFolder} (npx offhook models get does so)`
     : errorText(last);
-  throw new ModelOpenError(`models need the package ${SHERPA_PACKAGE}: ${why}`, { cause: last });
+  throw new ModelOpenError(`models need the package ${SHERPA.name}: ${why}`, { cause: last });
 }
 
 function isMissing(error: unknown): boolean {
@@ -100,7 +100,7 @@ interface Classes {
  */
 export function construct<Name extends keyof Classes>(sherpa: Sherpa, name: Name, what: string, config: object): Classes[Name] {
   const found = z.custom<Constructor<Classes[Name]>>((value) => typeof value === 'function').safeParse(sherpa[name]);
-  if (!found.success) throw new ModelOpenError(`the package ${SHERPA_PACKAGE} has no ${name}`);
+  if (!found.success) throw new ModelOpenError(`the package ${SHERPA.name} has no ${name}`);
   try {
     return new found.data(config);
   } catch (error) {
@@ -121,7 +121,7 @@ export function openVoice(sherpa: Sherpa, { name, kind, files }: VoiceModel): Of
     maxNumSentences: 1,
   });
   if (typeof voice.generateAsync === 'function') return voice;
-  throw new ModelOpenError(`the package ${SHERPA_PACKAGE} is too old for voices: npm install ${SHERPA_PACKAGE}`);
+  throw new ModelOpenError(`the package ${SHERPA.name} is too old for voices: npm install ${SHERPA.name}`);
 }
 
 /** Opens a speaker embedding model. @throws ModelOpenError */

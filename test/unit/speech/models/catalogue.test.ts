@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { addressOf, bytesOf, pinnedCatalogue, readCatalogue, sourcesOf } from '../../../../src/speech/models/catalogue.ts';
-import { SHERPA_PACKAGE, SHERPA_VERSION } from '../../../../src/speech/models/sherpa-package.ts';
+import { ONNX_RUNTIME, SHERPA } from '../../../../src/speech/models/model-library.ts';
 import { languages } from '../../../../src/platform/languages.ts';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -25,7 +25,7 @@ describe('the manifest of models', () => {
   it('names languages of the platform alone', () => {
     const known = new Set(['auto', ...languages.map(({ code }) => code)]);
     for (const { description } of catalogue.models) {
-      if (description.role === 'speakers') continue;
+      if (!('languages' in description)) continue;
       expect([description.name, description.languages.filter((code) => !known.has(code))]).toEqual([description.name, []]);
       expect(new Set(description.languages).size).toBe(description.languages.length);
     }
@@ -34,6 +34,7 @@ describe('the manifest of models', () => {
   it('has for each set models of that language, one of a role', () => {
     for (const [language, names] of Object.entries(catalogue.sets)) {
       const members = catalogue.models.filter(({ description }) => names.includes(description.name));
+      if (members.some(({ description }) => description.role === language)) continue;
       for (const { description } of members) expect('languages' in description && description.languages).toContain(language);
       expect(new Set(members.map(({ description }) => description.role)).size).toBe(names.length);
       expect(members.some(({ description }) => description.role === 'recognition')).toBe(true);
@@ -81,10 +82,12 @@ describe('the manifest of models', () => {
 });
 
 describe('the library that opens models', () => {
-  it('is installed at the version that the tests run with', () => {
-    const manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
-    const { devDependencies } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
-    expect(devDependencies[SHERPA_PACKAGE]).toBe(SHERPA_VERSION);
+  it('is installed at the version that package.json has', () => {
+    const versions = z.record(z.string(), z.string());
+    const manifest = z.object({ devDependencies: versions, peerDependencies: versions });
+    const { devDependencies, peerDependencies } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+    expect(devDependencies[SHERPA.name]).toBe(SHERPA.version);
+    expect(peerDependencies[ONNX_RUNTIME.name]).toBe(ONNX_RUNTIME.version);
   });
 });
 
@@ -94,13 +97,13 @@ describe('docs/models.md', () => {
     const recommended = new Set(Object.values(catalogue.sets).flat());
     const rows = catalogue.models.map((model) => {
       const { description } = model;
-      const languages = description.role === 'speakers' ? [] : description.languages;
+      const languages = 'languages' in description ? description.languages : [];
       const shown = languages.length > 6 ? `${languages.slice(0, 6).join(', ')}, …` : languages.join(', ');
       const bytes = bytesOf(model);
       const sources = new Set(model.downloads.map((each) => each.hashFrom ?? 'nobody found'));
       return [
         `\`${description.name}\`${recommended.has(description.name) ? ' ★' : ''}`,
-        `${description.role}: ${description.kind}`,
+        description.role === description.kind ? description.role : `${description.role}: ${description.kind}`,
         shown,
         bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
         model.wordErrors === undefined ? '' : `${model.wordErrors.batchPercent} %`,

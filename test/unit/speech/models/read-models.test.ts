@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ModelFolderError } from '../../../../src/speech/models/errors.ts';
-import { hasUsedModels, readModels } from '../../../../src/speech/models/read-models.ts';
+import { hasUsedModels, readModels, usedEndOfTurnModel } from '../../../../src/speech/models/read-models.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -146,6 +146,30 @@ describe('installed models', () => {
     await expect(readModels(folder)).rejects.toThrow(/no model is used; npx offhook models get installs one/);
     write('used.json', { recognition: { en: 'whisper-tiny' } });
     expect(await hasUsedModels(folder)).toBe(true);
+    write('used.json', 'damaged');
+    expect(await hasUsedModels(folder)).toBe(true);
+  });
+});
+
+describe('the end-of-turn model', () => {
+  const turns = { name: 'turns', role: 'end-of-turn', kind: 'end-of-turn', files: { model: 'turns.onnx' } };
+
+  it('is the one that used.json names, which is nothing for the platform to open', async () => {
+    expect(await usedEndOfTurnModel(folder)).toBeUndefined();
+    install(turns);
+    write('used.json', { 'end-of-turn': 'turns' });
+    expect(await usedEndOfTurnModel(folder)).toBe(at('turns/turns.onnx'));
+    expect(await hasUsedModels(folder)).toBe(false);
+  });
+
+  it('is refused when it is a model of another role, or lacks its file', async () => {
+    install(piper);
+    write('used.json', { 'end-of-turn': 'piper-en' });
+    await expect(usedEndOfTurnModel(folder)).rejects.toThrow(/names piper-en for end-of-turn, but it is a model for voice/);
+    install(turns);
+    rmSync(at('turns/turns.onnx'));
+    write('used.json', { 'end-of-turn': 'turns' });
+    await expect(usedEndOfTurnModel(folder)).rejects.toThrow(/turns\.onnx is missing, the model of turns; install it with/);
   });
 });
 
