@@ -21,8 +21,8 @@ const PATIENCE_MS = 20_000;
 export interface CallsMeasured extends Measured {
   readonly calls: number;
   readonly atOnce: number;
-  /** Callers who waited in vain for an answer, and hung up. */
-  readonly brokenOff: number;
+  /** Why calls ended before their script did: `no answer` where the caller waited in vain, else the record's reason. */
+  readonly brokenOff: readonly string[];
   /** From the end of the caller's turn to its words. */
   readonly finalMs: Quantiles;
 }
@@ -59,22 +59,24 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
   const waiting = Array.from({ length: Math.ceil(clips.length / CLIPS_A_CALL) }, (_, index) =>
     clips.slice(index * CLIPS_A_CALL, (index + 1) * CLIPS_A_CALL),
   );
-  let [calls, brokenOff] = [0, 0];
+  let calls = 0;
+  const brokenOff: string[] = [];
   const caller = async (): Promise<void> => {
     for (let said = waiting.shift(); said !== undefined; said = waiting.shift()) {
       calls += 1;
       const call = await account.place({ url: gateway.url, clock: systemClock, bot: 'listen' });
       const steps = said.map(({ text, pcm }) => ({ kind: 'say', text, pcm }) as const);
       const scripted = new ScriptedCaller(call.line, PATIENCE_MS);
-      const isWhole = await scripted.run([...steps, { kind: 'hang-up' }]).then(
-        () => true,
+      const givesUp = await scripted.run([...steps, { kind: 'hang-up' }]).then(
         () => false,
+        () => call.line.open,
       );
-      if (!isWhole) brokenOff += 1;
+      const isWhole = scripted.reports.at(-1)?.kind === 'hang-up';
       const spoken = scripted.reports.filter(({ kind }) => kind === 'say').map(({ text }) => text);
       await call.hangUp();
       const record = await records.get(call.carrierCallId);
       if (record === undefined) throw new Error(`no record of call ${call.carrierCallId}`);
+      if (!isWhole) brokenOff.push(givesUp ? 'no answer' : record.endReason);
       const turns = record.turns.filter(({ index }) => index > 0);
       for (const { latency } of turns) if (latency.asrFinal !== undefined) finalMs.push(latency.asrFinal);
       tally(count, missed, spoken.join(' '), turns.map(({ callerText }) => callerText).join(' '));
