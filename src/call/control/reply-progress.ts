@@ -22,17 +22,20 @@ export class ReplyProgress {
     const policy = voice.reply?.policyOf(unitId);
     // Words outside a dialog reply.
     if (voice.reply === undefined || policy === undefined) return this.#line.log.interjected(outbound, unitId);
-    this.#line.log.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
+    const { source, turnIndex } = voice.reply;
+    // What an operator has said in the bot's place ends no wait for the bot.
+    if (source === 'interjection') this.#line.log.interjected(outbound, unitId);
+    else this.#line.log.replyStarted(turnIndex, outbound, unitId, atMs, heardMs);
     this.#line.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }
 
   /** All of the reply was played. */
   played(media: Media, nowMs: number): void {
     if (media.outbound.playout.marksAreMissing) this.#line.log.attachments.marksMissing();
-    const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
+    const { turnIndex: turn = 0, source } = media.voice.reply ?? {};
     media.voice.finished();
     this.#line.log.replyPlayed(turn, nowMs);
-    if (isOfDialog === true && this.#line.log.conversation.greets(turn)) media.recording?.announced(nowMs);
+    if (source === 'dialog' && this.#line.log.conversation.greets(turn)) media.recording?.announced(nowMs);
     this.#line.log.turnOver(turn, media.outbound);
     if (this.#line.turn.dialog.expectation.message?.record === true) this.#line.log.voicemails.begin(media.recording);
     this.#line.feed({ type: 'reply-played', atMs: nowMs });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OutboundAudio } from './outbound-audio.ts';
-import { type AudioMakers, Reply, type SynthesisTimes, type Utterance } from './reply.ts';
+import { type AudioMakers, Reply, type ReplySource, type SynthesisTimes, type Utterance } from './reply.ts';
 import type { Sounds } from './sounds/port.ts';
 import type { BotSound } from '../turn/turn-state.ts';
 import type { PhraseSet } from '../../config/bot-phrases.ts';
@@ -85,15 +85,15 @@ export class BotVoice {
 
   /** Starts a reply in place of the running one and of what an interruption cut from it. */
   start(turnIndex: number): Reply {
-    return this.#start(turnIndex, true);
+    return this.#start(turnIndex, 'dialog');
   }
 
-  #start(turnIndex: number, isOfDialog: boolean): Reply {
+  #start(turnIndex: number, source: ReplySource): Reply {
     this.#reply?.abort();
     this.#outbound.playout.discardCut();
     // The hold applied to the old reply, and no event would lift it from the new one.
     this.#outbound.playout.release();
-    this.#reply = this.#newReply(turnIndex, isOfDialog, this.#listener.synthesisFailed);
+    this.#reply = this.#newReply(turnIndex, source, this.#listener.synthesisFailed);
     return this.#reply;
   }
 
@@ -148,7 +148,7 @@ export class BotVoice {
 
   /** Says a stock phrase as the whole reply. */
   phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
-    const reply = this.#start(turnIndex, false);
+    const reply = this.#start(turnIndex, 'phrase');
     this.preface(reply, name, interruptible);
     reply.close();
   }
@@ -156,7 +156,7 @@ export class BotVoice {
   /** Says words outside the dialog after the current ones; in silence, as a reply of their own. */
   interject(text: string, turnIndex: number, interruptible: Interruptible): void {
     const running = this.speaking ? this.#reply : undefined;
-    const reply = running ?? this.#start(turnIndex, false);
+    const reply = running ?? this.#start(turnIndex, 'interjection');
     this.#sayWhole(reply, text, interruptible);
     if (running === undefined) reply.close();
   }
@@ -170,7 +170,7 @@ export class BotVoice {
 
   /** Covers a wait with a short sentence outside any turn; the reply follows. */
   filler(): void {
-    const filler = this.#newReply(NO_TURN, false, () => undefined);
+    const filler = this.#newReply(NO_TURN, 'phrase', () => undefined);
     this.#sayWhole(filler, phrasesOf(this.#bot, this.language).oneMoment, 'always');
     filler.close();
   }
@@ -191,14 +191,14 @@ export class BotVoice {
     this.#reply?.abort();
   }
 
-  #newReply(turnIndex: number, isOfDialog: boolean, onFailure: (error: unknown) => void): Reply {
+  #newReply(turnIndex: number, source: ReplySource, onFailure: (error: unknown) => void): Reply {
     const { synthesizer, sounds, clock } = this.#services;
     const { soundMissing: onMissing } = this.#listener;
     const { folder } = this.#bot;
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
     const makers: AudioMakers = { synthesizer, sound: (source, format, signal) => sounds.play(folder, source, format, signal) };
-    return new Reply(this.#outbound, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
+    return new Reply(this.#outbound, makers, clock, this.#timeline, { turnIndex, source, unitPrefix, onFailure, onMissing });
   }
 }
 

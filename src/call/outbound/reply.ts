@@ -41,10 +41,12 @@ export interface AudioMakers {
   readonly sound: (source: string, format: AudioFormat, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
+/** Whose words a reply begins with: the dialog's, a stock phrase of the bot, or a text from outside of it, such as an operator's. */
+export type ReplySource = 'dialog' | 'phrase' | 'interjection';
+
 export interface ReplyOptions {
   readonly turnIndex: number;
-  /** Whether it begins with the dialog's own words. */
-  readonly isOfDialog: boolean;
+  readonly source: ReplySource;
   /** Prefix of its sentence ids; unique in the call. */
   readonly unitPrefix: string;
   /** Called once when a sentence could not be synthesized; the reply ends there. */
@@ -79,7 +81,7 @@ interface GivingWay {
  */
 export class Reply {
   readonly turnIndex: number;
-  readonly isOfDialog: boolean;
+  readonly source: ReplySource;
   readonly #outbound: OutboundAudio;
   readonly #makers: AudioMakers;
   readonly #clock: Clock;
@@ -110,7 +112,7 @@ export class Reply {
     this.#timeline = timeline;
     this.#options = options;
     this.turnIndex = options.turnIndex;
-    this.isOfDialog = options.isOfDialog;
+    this.source = options.source;
   }
 
   /** Aborted with the reply; the dialog's answer is bound to it. */

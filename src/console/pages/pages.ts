@@ -1,26 +1,51 @@
+import { Activity, Bot, History, type LucideIcon, Megaphone, Mic, PhoneCall, ScrollText } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { ApiScope } from '../../http/api/system/api-keys.ts';
 import { loaded } from '../parts/loaded.ts';
+import type { MenuName } from './menu-words.ts';
+import { SystemBadge } from './system/system-badge.tsx';
 
 export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
-  /** Its name in the menu (`shell.tsx`); absent for pages that are reached from others. */
-  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
+  /** Absent for pages that are reached from others. */
+  readonly menu?: MenuEntry;
   /** Without it the page is not there. */
   readonly scope: ApiScope;
   readonly view: ComponentType;
 }
 
-/** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
+export interface MenuEntry {
+  readonly name: MenuName;
+  /** The part of the menu that it stands in. */
+  readonly group: MenuGroup;
+  readonly icon: LucideIcon;
+  /** At the end of its line: usually a `MenuBadge` where something waits or is wrong. */
+  readonly badge?: ComponentType;
+}
+
+export const MENU_GROUPS = ['monitor', 'build', 'manage'] as const;
+export type MenuGroup = (typeof MENU_GROUPS)[number];
+
+/** Every page, in the menu's order. The first one that the user may see is opened first. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
-  { path: '/live', menu: 'live', scope: 'calls:read', view: loaded(() => import('./live/live-page.tsx'), 'LivePage') },
+  {
+    path: '/live',
+    menu: { name: 'live', group: 'monitor', icon: PhoneCall },
+    scope: 'calls:read',
+    view: loaded(() => import('./live/live-page.tsx'), 'LivePage'),
+  },
   { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
-  { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
+  {
+    path: '/calls',
+    menu: { name: 'calls', group: 'monitor', icon: History },
+    scope: 'calls:read',
+    view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage'),
+  },
   { path: '/calls/:callId', scope: 'calls:read', view: loaded(() => import('./call/call-page.tsx'), 'CallPage') },
   {
     path: '/campaigns',
-    menu: 'campaigns',
+    menu: { name: 'campaigns', group: 'monitor', icon: Megaphone },
     scope: 'campaigns:read',
     view: loaded(() => import('./campaigns/campaigns-page.tsx'), 'CampaignsPage'),
   },
@@ -35,9 +60,29 @@ export const PAGES: readonly ConsolePage[] = [
     scope: 'campaigns:read',
     view: loaded(() => import('./campaigns/campaign-page.tsx'), 'CampaignPage'),
   },
-  { path: '/bots', menu: 'bots', scope: 'bots:read', view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage') },
+  {
+    path: '/bots',
+    menu: { name: 'bots', group: 'build', icon: Bot },
+    scope: 'bots:read',
+    view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage'),
+  },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
-  { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
-  { path: '/system', menu: 'system', scope: 'system:read', view: loaded(() => import('./system/system-page.tsx'), 'SystemPage') },
-  { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
+  {
+    path: '/talk',
+    menu: { name: 'talk', group: 'build', icon: Mic },
+    scope: 'calls:talk',
+    view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage'),
+  },
+  {
+    path: '/system',
+    menu: { name: 'system', group: 'manage', icon: Activity, badge: SystemBadge },
+    scope: 'system:read',
+    view: loaded(() => import('./system/system-page.tsx'), 'SystemPage'),
+  },
+  {
+    path: '/audit',
+    menu: { name: 'audit', group: 'manage', icon: ScrollText },
+    scope: 'audit:read',
+    view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+  },
 ];

@@ -15,8 +15,8 @@ import {
 } from 'react';
 import classes from './data-grid.module.css';
 
-const ROW_PX = 40;
-const HEAD_PX = 36;
+const ROW_PX = 36;
+const HEAD_PX = 34;
 /** The next page is asked for while so many rows are still below. */
 const AHEAD = 60;
 

@@ -1,4 +1,17 @@
-import { Alert, Button, Center, Group, Loader, Stack, Text, Title, VisuallyHidden, Box, Table } from '@mantine/core';
+import {
+  Alert,
+  Box,
+  Button,
+  Center,
+  Group,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  Title,
+  VisuallyHidden,
+} from '@mantine/core';
 import { Component, type ReactNode, useEffect } from 'react';
 import { get, Refused } from '../api.ts';
 import { useWords, words } from '../words.ts';
@@ -26,14 +39,34 @@ const texts = words(
   },
 );
 
-export function Loading(): ReactNode {
+/** Stands where content comes: lines, as rows of a list or as cards, grey until it is there. Nothing is drawn for what comes at once. */
+export function Loading({ shape = 'lines' }: { readonly shape?: 'lines' | 'rows' | 'cards' }): ReactNode {
+  const { count, height, gap } = SKELETONS[shape];
   return (
-    <Center mih={160} component="output">
-      <Loader aria-hidden />
+    <Box component="output" display="block" className="skeleton" py="xs">
       <VisuallyHidden>{useWords(texts).loading}</VisuallyHidden>
-    </Center>
+      {shape === 'cards' ? (
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} aria-hidden>
+          {Array.from({ length: count }, (_, at) => (
+            <Skeleton key={at} height={height} radius="lg" />
+          ))}
+        </SimpleGrid>
+      ) : (
+        <Stack gap={gap} aria-hidden>
+          {Array.from({ length: count }, (_, at) => (
+            <Skeleton key={at} height={height} width={shape === 'rows' ? '100%' : `${[92, 78, 85, 64, 88][at % 5]}%`} />
+          ))}
+        </Stack>
+      )}
+    </Box>
   );
 }
+
+const SKELETONS = {
+  lines: { count: 5, height: 14, gap: 14 },
+  rows: { count: 8, height: 30, gap: 10 },
+  cards: { count: 4, height: 92, gap: 0 },
+} as const;
 
 /** What went wrong, in the gateway's words, and a way to go on. */
 export function Failure({ error, retry }: { readonly error: Error; readonly retry?: () => void }): ReactNode {
@@ -152,7 +185,9 @@ export function Headings({ names }: { readonly names: readonly string[] }): Reac
     <Table.Thead>
       <Table.Tr>
         {names.map((name) => (
-          <Table.Th key={name}>{name}</Table.Th>
+          <Table.Th key={name} scope="col">
+            {name}
+          </Table.Th>
         ))}
       </Table.Tr>
     </Table.Thead>

@@ -167,3 +167,25 @@ it('has its line back for the last words, when a caller tells the operator never
   await bench.quiet(200);
   expect(bench.attachment.playing).toBe(true);
 });
+
+it.each(['mute', 'take-over'] as const)(
+  'counts no time of an operator as the bot’s wait, after %s in the middle of a wait',
+  async (type) => {
+    async function* thinks(turn: DialogTurn): AsyncIterable<DialogAction> {
+      if (turn.input.kind === 'start') yield { type: 'say', text: 'Hello there. Which day suits you?' };
+      else await new Promise(() => undefined);
+    }
+    using bench = new CallBench(thinks);
+    await greeted(bench);
+    await spoken(bench, 0, 'on thursday');
+    expect(bench.asked).toHaveLength(2);
+    await bench.session.order({ type, on: true }, 'key_1');
+    await bench.quiet(8_000);
+    await bench.session.order(type === 'mute' ? { type: 'say', text: 'A colleague will be with you.' } : giveBack, 'key_1');
+    await bench.quiet(6_000);
+    bench.session.hangUp('enough');
+    const { turns } = await bench.session.ended;
+    expect(turns.map(({ latency }) => latency.total === undefined)).toEqual([false, true]);
+    expect(bench.news.filter((each) => each.type === 'reply')).toHaveLength(1);
+  },
+);
