@@ -24,6 +24,7 @@ export { amountOf, findMoney, moneyWords, sayMoney } from './understand/money.ts
 export { type SaidSymbol, codeRuns, digitRuns } from './understand/said-symbols.ts';
 export { withoutCardNumbers, withoutLongNumbers } from './understand/check-digits.ts';
 export { type OptOut, readOptOut } from './understand/opt-out.ts';
+export { isAngry, saysNotUnderstood } from './understand/moods.ts';
 export { momentOf, readCallBack, sayCallBack } from './understand/call-back.ts';
 export { ASKING_AGAIN } from './understand/yes-no.ts';
 

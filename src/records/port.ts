@@ -5,6 +5,9 @@ import type { AnsweredBy } from '../config/answered-by.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
 import type { StatisticsRepository } from './statistics.ts';
+import type { Finding, Reason } from './attention.ts';
+import type { Result } from './figures.ts';
+import type { ReviewRepository } from './reviews.ts';
 import type { SubmissionRepository } from './submissions.ts';
 
 export type { CallRecord, NewCallRecord } from './record.ts';
@@ -87,6 +90,18 @@ export interface CallQuery {
   readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
+  readonly botVersion?: string | undefined;
+  readonly language?: string | undefined;
+  /** What became of the call, and whether a person answered; both as statistics count it. */
+  readonly result?: Result | undefined;
+  readonly answered?: boolean | undefined;
+  readonly optedOut?: boolean | undefined;
+  /** Only calls in which the bot spoke into the caller's words. */
+  readonly cutOff?: true | undefined;
+  /** Only calls with a turn that the bot did not understand. */
+  readonly notUnderstood?: true | undefined;
+  /** Only calls that deserve a look for this reason. */
+  readonly attention?: Reason | undefined;
   /** Whole words, all occurring in the call's words, variables and notes, or all in an analysis; any script, any case. */
   readonly text?: string | undefined;
 }
@@ -193,6 +208,8 @@ export interface NewAnalysis extends Omit<Analysis, 'profile' | 'disposition' | 
   readonly score?: number | undefined;
   /** Words of its transcript, by which the call is found too. */
   readonly searchText?: string | undefined;
+  /** What it judged wrong, for the list of calls that deserve a look; unchanged when absent. */
+  readonly judged?: readonly Finding[] | undefined;
 }
 
 export interface AnalysisPage {
@@ -338,10 +355,6 @@ export interface WebhookRepository {
   pending(options: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly DeliveryRef[]>;
 }
 
-/**
- * The store of calls, analyses, submissions, deliveries and dials. Every method can throw StoreUnavailableError (retryable): nothing was
- * written then, or everything was.
- */
 /** A key of the API. */
 export interface StoredApiKey {
   readonly id: string;
@@ -363,6 +376,10 @@ export interface ApiKeyRepository {
   remove(id: string): Promise<boolean>;
 }
 
+/**
+ * The store of calls, analyses, submissions, deliveries and dials. Every method can throw StoreUnavailableError (retryable): nothing was
+ * written then, or everything was.
+ */
 export interface Store extends AsyncDisposable {
   readonly calls: CallRepository;
   readonly recordings: RecordingRepository;
@@ -377,6 +394,7 @@ export interface Store extends AsyncDisposable {
   readonly consents: ConsentRepository;
   readonly attempts: AttemptRepository;
   readonly statistics: StatisticsRepository;
+  readonly reviews: ReviewRepository;
   readonly apiKeys: ApiKeyRepository;
   close(): Promise<void>;
 }

@@ -1,6 +1,9 @@
-/** The counted calls: ended ones of one bot that began in a range, from (included) to (excluded). */
+import type { Ending } from '../call/log/outcome.ts';
+import type { ReplyTimes } from './reply-times.ts';
+
+/** The counted calls: ended ones that began in a range, from (included) to (excluded). All bots and versions where none is named. */
 export interface CountedCalls {
-  readonly botName: string;
+  readonly botName?: string | undefined;
   readonly fromMs: number;
   readonly toMs: number;
   readonly botVersion?: string | undefined;
@@ -29,34 +32,58 @@ export interface PathCounts {
   }[];
 }
 
-/** One version's calls of a day, by ending. Undefined for calls from before versions were recorded. */
-export interface OutcomeCount {
-  readonly botVersion: string | undefined;
-  /** `YYYY-MM-DD` in the requested time zone. */
-  readonly day: string;
-  readonly endReason: string;
-  readonly disposition: string | undefined;
+/** Figures of some calls. Calls between people and recordings from elsewhere are not counted. */
+export interface Figures {
   readonly calls: number;
-}
-
-/** Callers' waits for replies, in ms. */
-export interface ReplyTimes {
-  readonly replies: number;
-  readonly medianMs: number;
-  readonly p90Ms: number;
-  readonly p99Ms: number;
-}
-
-export interface BotStatistics {
-  readonly outcomes: readonly OutcomeCount[];
+  /** Answered by a person; inbound calls always are once they have sound. */
+  readonly answered: number;
+  /** Answered, and ended by the bot itself or with the caller's goodbye. */
+  readonly contained: number;
+  readonly transferred: number;
+  /** The caller hung up, said nothing, or was not understood to the end. */
+  readonly givenUp: number;
+  readonly optedOut: number;
+  /** Calls in which the bot spoke into the caller's words, and how often it did. */
+  readonly cutOffCalls: number;
+  readonly cutOffs: number;
+  /** Calls with a turn that the bot did not understand, and how many turns. */
+  readonly notUnderstoodCalls: number;
+  readonly notUnderstood: number;
+  readonly durationS: number;
+  readonly endings: Readonly<Record<Ending, number>>;
+  /** Undefined without replies. */
   readonly replies: ReplyTimes | undefined;
-  readonly repliesByVersion: readonly (ReplyTimes & { readonly botVersion: string | undefined })[];
-  readonly repliesByDay: readonly (ReplyTimes & { readonly day: string })[];
+  /** One for each currency, in millionths of it; empty where nothing has a cost. */
+  readonly costs: readonly { readonly currency: string; readonly micros: number }[];
+}
+
+/** Figures of a group of calls. */
+export interface FigureGroup extends Figures {
+  readonly botName: string;
+  /** Empty for calls from before versions were recorded, and where a group has several. */
+  readonly botVersion: string;
+  /** Quarter of an hour of its first and last call. */
+  readonly firstMs: number;
+  readonly lastMs: number;
 }
 
 /** Statistics of stored calls, computed in the database. */
 export interface StatisticsRepository {
-  paths(tenantId: string, calls: CountedCalls): Promise<PathCounts>;
-  /** @param timeZone of days, an IANA name */
-  ofBot(tenantId: string, calls: CountedCalls, timeZone: string): Promise<BotStatistics>;
+  paths(tenantId: string, calls: CountedCalls & { readonly botName: string }): Promise<PathCounts>;
+  figures(tenantId: string, calls: CountedCalls): Promise<Figures>;
+  /** @param startsMs beginnings of periods, oldest first: multiples of a quarter of an hour, except the first @returns one for each */
+  figuresByPeriod(tenantId: string, calls: CountedCalls, startsMs: readonly number[]): Promise<readonly Figures[]>;
+  /** Groups with calls, the latest first. */
+  figuresByBot(tenantId: string, calls: CountedCalls, by: 'bot' | 'version'): Promise<readonly FigureGroup[]>;
+  /** Calls by disposition, most frequent first; undefined for those without one. */
+  dispositions(
+    tenantId: string,
+    calls: CountedCalls,
+  ): Promise<readonly { readonly disposition: string | undefined; readonly calls: number }[]>;
+  /**
+   * Brings the figures of changed calls up to date, for all tenants. Reading does so for the latest changes of its tenant.
+   * @param limit quarters of an hour, for each tenant
+   * @returns how many were computed
+   */
+  rollUp(limit: number): Promise<number>;
 }

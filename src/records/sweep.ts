@@ -19,6 +19,8 @@ export interface SweepParts {
 const BATCH = 500;
 /** Compressions queued at once: they share a queue with analyses, which are more urgent. */
 const COMPRESSIONS = 50;
+/** Quarters of an hour whose statistics are computed at once: a week. */
+const SLOTS = 672;
 const HOUR_MS = 3_600_000;
 
 /**
@@ -50,6 +52,7 @@ export async function sweep({ store, queue, dispatcher, clock, settledMs = 60_00
   }
   for (const submission of await store.submissions.unannounced(BATCH))
     await announceSubmission({ store, dispatcher, clock }, submission);
+  await store.statistics.rollUp(SLOTS);
   await announceCampaigns({ campaigns: store.campaigns, dispatcher });
   const hour = Math.floor(clock.wallMs() / HOUR_MS);
   await queue.enqueue(RETENTION, `retention:${hour}`, {});

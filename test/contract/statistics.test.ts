@@ -1,9 +1,17 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDINGS } from '../../src/call/log/outcome.ts';
 import { storeOn } from '../../src/records/database.ts';
-import type { Store } from '../../src/records/port.ts';
+import { figuresOf } from '../../src/records/figures.ts';
+import { periodStarts, slotOf } from '../../src/records/periods.ts';
+import type { NewCallRecord, Store } from '../../src/records/port.ts';
+import { callRecord } from '../../src/records/record.ts';
+import { BUCKET_BOUNDS_MS, BUCKETS, replyTimes } from '../../src/records/reply-times.ts';
+import type { CountedCalls, Figures } from '../../src/records/statistics.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
 import { requireTool } from '../support/requires.ts';
+import { thorough } from '../support/thorough.ts';
 
 const postgresProgram = requireTool('postgres');
 const DAY_MS = 86_400_000;
@@ -19,6 +27,105 @@ interface Walk {
   readonly tenantId?: string;
   readonly botName?: string;
   readonly waitedMs?: number;
+}
+
+const WEEK_MS = 7 * DAY_MS;
+const someCall = fc
+  .record({
+    botName: fc.constantFrom('clinic', 'desk'),
+    botVersion: fc.constantFrom('v1', 'v2'),
+    direction: fc.constantFrom('inbound' as const, 'outbound' as const),
+    carrier: fc.constantFrom('twilio', 'twilio', 'twilio', 'import'),
+    startedAtMs: fc.integer({ min: NOON, max: NOON + WEEK_MS }),
+    endReason: fc.constantFrom('said-all', 'caller-hangup', 'caller-said-goodbye', 'transferred', 'no-input', 'opt-out', 'dialog-failed'),
+    hasEnded: fc.boolean(),
+    revision: fc.constantFrom(0, 1),
+    answeredBy: fc.constantFrom('person' as const, 'mailbox' as const),
+    turns: fc.array(
+      fc.record({
+        waitedMs: fc.option(fc.integer({ min: 0, max: 40_000 }), { nil: undefined }),
+        callerText: fc.constantFrom('', 'Tuesday'),
+        botText: fc.constantFrom('Which day?', 'Sorry, I did not catch that.', 'Goodbye.'),
+        cutAfterMs: fc.constantFrom(undefined, 300, 5_000),
+      }),
+      { maxLength: 6 },
+    ),
+  })
+  .map(({ hasEnded, turns, answeredBy, ...call }) => {
+    const startedAtMs = call.startedAtMs;
+    const record = callRecordOf({
+      ...call,
+      answeredAtMs: startedAtMs,
+      endedAtMs: startedAtMs + 9_000,
+      ...(call.direction === 'inbound' ? {} : { outbound: { answeredBy, opinions: [], identified: false } }),
+      turns: turns.map(({ waitedMs, callerText, botText }, index) => ({
+        index,
+        inputKind: index === 0 ? ('start' as const) : ('spoken' as const),
+        callerText,
+        botText,
+        botHeardText: botText,
+        interrupted: false,
+        latencies: waitedMs === undefined ? {} : { total: waitedMs },
+        startedAtMs: startedAtMs + index * 1_000,
+      })),
+      timeline: turns.flatMap(({ cutAfterMs }, turn) => [
+        { type: 'first-frame', atMs: turn * 1_000, turn },
+        ...(cutAfterMs === undefined ? [] : [{ type: 'clear', atMs: turn * 1_000 + cutAfterMs, turn, onsetMs: turn * 1_000 + cutAfterMs, by: 'voice' }]),
+      ]),
+    });
+    if (!hasEnded) delete record.endedAtMs;
+    return record;
+  });
+
+const someRange = fc
+  .record({
+    fromMs: fc.integer({ min: NOON - DAY_MS, max: NOON + WEEK_MS }),
+    forMs: fc.constantFrom(1, 600_000, 3_600_000, DAY_MS, WEEK_MS),
+    isWhole: fc.boolean(),
+    botName: fc.constantFrom(undefined, 'clinic'),
+    botVersion: fc.constantFrom(undefined, 'v2'),
+    by: fc.constantFrom('hour' as const, 'day' as const),
+    zone: fc.constantFrom('UTC', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/New_York'),
+  })
+  .map(({ isWhole, fromMs, ...range }) => ({ ...range, fromMs: isWhole ? slotOf(fromMs) : fromMs }));
+
+/** The figures of some calls, one call after the other. */
+function bruteFigures(records: readonly NewCallRecord[], { fromMs, toMs, botName, botVersion }: CountedCalls): Figures {
+  const found = records
+    .map((record) => callRecord.parse(record))
+    .filter((record) => record.startedAtMs >= fromMs && record.startedAtMs < toMs)
+    .filter((record) => (botName ?? record.botName) === record.botName && (botVersion ?? record.botVersion) === record.botVersion)
+    .flatMap((record) => {
+      const counted = figuresOf(record);
+      return counted === undefined ? [] : [{ record, counted }];
+    });
+  const number = (is: (each: (typeof found)[number]) => boolean): number => found.filter(is).length;
+  const sum = (of: (each: (typeof found)[number]) => number): number => found.reduce((total, each) => total + of(each), 0);
+  const buckets: number[] = Array.from({ length: BUCKETS }, () => 0);
+  for (const { record } of found)
+    for (const { inputKind, latencies } of record.turns) {
+      if (inputKind !== 'spoken' || latencies.total === undefined) continue;
+      const bucket = BUCKET_BOUNDS_MS.filter((boundMs) => boundMs <= (latencies.total ?? 0)).length;
+      buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+    }
+  return {
+    calls: found.length,
+    answered: number(({ counted }) => counted.answered),
+    contained: number(({ counted }) => counted.result === 'contained'),
+    transferred: number(({ counted }) => counted.result === 'transferred'),
+    givenUp: number(({ counted }) => counted.result === 'given-up'),
+    optedOut: number(({ counted }) => counted.optedOut),
+    cutOffCalls: number(({ counted }) => counted.cutOffs > 0),
+    cutOffs: sum(({ counted }) => counted.cutOffs),
+    notUnderstoodCalls: number(({ counted }) => counted.notUnderstood > 0),
+    notUnderstood: sum(({ counted }) => counted.notUnderstood),
+    durationS: 9 * found.length,
+    endings: Object.fromEntries(
+      ENDINGS.map((ending) => [ending, number(({ counted }) => counted.ending === ending)]),
+    ) as Figures['endings'],
+    replies: replyTimes(buckets),
+    costs: [],
+  };
 }
 
 /** A call that went through these steps, one list a turn. */
@@ -102,37 +209,69 @@ describe.each([
     expect(paths.steps).toEqual([{ step: 'greet', times: 1, calls: 1 }]);
     const none = { ...MARCH, botName: 'nobody' };
     expect(await store.statistics.paths('default', none)).toEqual({ calls: 0, hasMore: false, steps: [], hops: [], ends: [] });
-    expect(await store.statistics.ofBot('default', none, 'UTC')).toEqual({
-      outcomes: [],
-      replies: undefined,
-      repliesByVersion: [],
-      repliesByDay: [],
-    });
+    expect(await store.statistics.figures('default', none)).toMatchObject({ calls: 0, replies: undefined, costs: [] });
+    expect(await store.statistics.figuresByBot('default', none, 'version')).toEqual([]);
   });
 
-  it.runIf(installed)('counts outcomes and waits by version and by the day of the bot’s own clock', async () => {
-    await store.calls.setDisposition('default', 'a', 'booked');
-    const { outcomes, replies, repliesByVersion, repliesByDay } = await store.statistics.ofBot('default', MARCH, 'Asia/Kolkata');
-    expect(outcomes.map((each) => Object.values(each).map(String).join(' ')).sort()).toEqual([
-      'v1 2026-03-01 caller-hangup undefined 1',
-      'v1 2026-03-01 finished booked 1',
-      'v2 2026-03-02 caller-hangup undefined 1',
-      'v2 2026-03-02 no-input undefined 1',
+  it.runIf(installed)('has the figures that counting every call gives, whatever the range, the bot and the zone', async () => {
+    let tenants = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(someCall, { maxLength: 25 }), fc.array(someRange, { minLength: 2, maxLength: 4 }), async (given, ranges) => {
+        const tenantId = `counted${tenants++}`;
+        const records = given.map((call, n) => ({ ...call, id: `call_${n}`, tenantId }));
+        await store.calls.upsertMany(records.filter((_, n) => n % 2 === 0));
+        for (const { fromMs, forMs, zone, by, ...one } of ranges) {
+          // Some come between two readings, with what they replace.
+          await store.calls.upsertMany(records);
+          const range = { fromMs, toMs: fromMs + forMs, ...one };
+          const brute = (from: number, to: number) => bruteFigures(records, { ...range, fromMs: from, toMs: to });
+          expect(await store.statistics.figures(tenantId, range)).toEqual(brute(range.fromMs, range.toMs));
+          const starts = periodStarts(range.fromMs, range.toMs, by, zone);
+          const periods = starts.map((at, n) => brute(at, starts[n + 1] ?? range.toMs));
+          expect(await store.statistics.figuresByPeriod(tenantId, range, starts)).toEqual(periods);
+          const versions = await store.statistics.figuresByBot(tenantId, range, 'version');
+          expect(versions.reduce((sum, { calls }) => sum + calls, 0)).toBe(brute(range.fromMs, range.toMs).calls);
+          for (const { botName, botVersion, firstMs: _first, lastMs: _last, ...figures } of versions)
+            expect(figures).toEqual(bruteFigures(records, { ...range, botName, botVersion }));
+        }
+      }),
+      { numRuns: thorough(4, 100) },
+    );
+  });
+
+  it.runIf(installed)('counts dispositions as they are set, and no more of a call whose words were erased', async () => {
+    const calls = { ...MARCH, botName: 'booking' };
+    await store.calls.upsertMany(['p', 'q', 'r'].map((id) => walked({ id, steps: [], botName: 'booking' })));
+    await store.calls.setDisposition('default', 'p', 'booked');
+    await store.calls.setDisposition('default', 'q', 'booked');
+    expect(await store.statistics.dispositions('default', calls)).toEqual([
+      { disposition: 'booked', calls: 2 },
+      { disposition: undefined, calls: 1 },
     ]);
-    expect(replies).toEqual({ replies: 5, medianMs: 1_200, p90Ms: 1_200, p99Ms: 1_200 });
-    expect(repliesByVersion).toEqual([{ botVersion: 'v1', replies: 5, medianMs: 1_200, p90Ms: 1_200, p99Ms: 1_200 }]);
-    expect(repliesByDay).toEqual([{ day: '2026-03-01', replies: 5, medianMs: 1_200, p90Ms: 1_200, p99Ms: 1_200 }]);
-    const night = { ...MARCH, fromMs: NOON, toMs: NOON + 1 };
-    const days = (await store.statistics.ofBot('default', night, 'Pacific/Kiritimati')).outcomes.map(({ day }) => day);
-    expect(new Set(days)).toEqual(new Set(['2026-03-02']));
+    await store.privacy.erase('default', 'p', 1);
+    expect((await store.statistics.dispositions('default', calls)).map((each) => each.calls)).toEqual([2, 1]);
+    expect((await store.statistics.figures('default', calls)).calls).toBe(3);
   });
 
-  it.runIf(installed)('forgets the path of a call whose words were erased', async () => {
+  it.runIf(installed)('brings the figures of all tenants up to date, a part at a time', async () => {
+    const quarter = (n: number): number => NOON + n * 900_000;
+    await store.calls.upsertMany(
+      ['east', 'west'].flatMap((tenantId) =>
+        [0, 1, 2].map((n) => walked({ id: `${tenantId}${n}`, steps: [], tenantId, atMs: quarter(n) })),
+      ),
+    );
+    expect(await store.statistics.rollUp(2)).toBeGreaterThanOrEqual(4);
+    expect(await store.statistics.rollUp(1_000)).toBeGreaterThanOrEqual(2);
+    expect(await store.statistics.rollUp(1_000)).toBe(0);
+    expect((await store.statistics.figures('east', MARCH)).calls).toBe(3);
+  });
+
+  it.runIf(installed)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
     await store.calls.upsert(walked({ id: 'gone', steps: [['greet']], botName: 'erasing' }));
     const erasing = { ...MARCH, botName: 'erasing' };
     expect((await store.statistics.paths('default', erasing)).calls).toBe(1);
     await store.privacy.eraseKind('default', 'gone', 'text', 1);
     expect((await store.statistics.paths('default', erasing)).calls).toBe(0);
-    expect((await store.statistics.ofBot('default', erasing, 'UTC')).outcomes).toHaveLength(1);
+    expect((await store.statistics.figures('default', erasing)).calls).toBe(1);
   });
 });

@@ -3,6 +3,7 @@ import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { judgedWrong } from '../attention.ts';
 import type { CallRecord, Store, StoredCall } from '../port.ts';
 import { type AnalysisSegment, type CallAnalysis, callAnalysis } from '../analysis/document.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -99,6 +100,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     score: analysis.quality?.score ?? undefined,
     searchText: analysis.channels.map(({ text }) => text).join('\n'),
     document: analysis,
+    judged: judgedWrong(analysis, (call.recordingStartedAtMs ?? call.startedAtMs) - call.startedAtMs),
   });
   return analysis;
 }

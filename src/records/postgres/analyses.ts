@@ -6,6 +6,8 @@ import { type CallKey, wrappedTextKey, wasErased } from './keys.ts';
 import { analyses, calls } from './schema.ts';
 import { storable } from '../record.ts';
 import { Repository } from './repository.ts';
+import { keepJudged } from './reviews.ts';
+import { markCallStale } from './rollups.ts';
 
 const DEFAULT_PROFILE = 'default';
 
@@ -41,6 +43,8 @@ export class PostgresAnalyses extends Repository implements AnalysisRepository {
           ...(searchText === '' ? {} : { analysisWords: index.words(searchText) }),
         })
         .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
+      if (disposition !== null) await markCallStale(tx, tenantId, callId);
+      if (analysis.judged !== undefined) await keepJudged(tx, tenantId, callId, analysis.judged);
     });
   }
 

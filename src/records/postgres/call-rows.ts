@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { StoreRecordError } from '../errors.ts';
+import { figuresOf } from '../figures.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
 import type { CallKey } from './keys.ts';
 import { callRecord, callTurn, storable } from '../record.ts';
@@ -54,6 +55,8 @@ const NO_FACTS = {
   botVersion: null,
 };
 
+const NOT_COUNTED = { ending: null, result: null, answered: false, optedOut: false, cutOffs: 0, notUnderstood: 0 };
+
 /** A record as columns: personal data sealed, the rest plain. Fields missing in a newer revision become null. */
 export function callColumns(record: CallRecord, key: CallKey) {
   const { legs, attachments, turns, timeline, ...facts } = record;
@@ -66,6 +69,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
       turnCount: turns.length,
       durationMs: record.endedAtMs === undefined ? null : Math.max(0, record.endedAtMs - record.startedAtMs),
       ...replyTimes(turns),
+      ...(figuresOf(record) ?? NOT_COUNTED),
       campaignId: record.outbound?.campaignId ?? null,
       answeredBy: record.outbound?.answeredBy ?? null,
       personal: key.seal('call', personal),

@@ -1,9 +1,11 @@
-import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
+import { type SQL, and, arrayContains, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
 import { openCall } from './call-rows.ts';
 import { checkLimit, equals, pageOf, pastCursor, present } from './query.ts';
+import type { Reason } from '../attention.ts';
 import type { CallPage, CallQuery, CallSummary } from '../port.ts';
 import { type CallKeys, wrappedTextKey } from './keys.ts';
 import { calls } from './schema.ts';
+import { reviews } from './statistics-schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Common words are searched in this many of the latest calls; a word that is rare there is looked up in its index. */
@@ -57,6 +59,7 @@ interface Conditions {
 /** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
   const { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
+  const { botVersion, language, result, answered, optedOut } = query;
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
   const words = query.text === undefined ? undefined : index.words(query.text);
@@ -66,6 +69,10 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     pastCursor(query.before, [calls.startedAtMs, calls.id]),
     number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
     equals(calls, { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, legalHold: held }),
+    equals(calls, { botVersion, language, result, answered, optedOut }),
+    query.cutOff === undefined ? undefined : gt(calls.cutOffs, 0),
+    query.notUnderstood === undefined ? undefined : gt(calls.notUnderstood, 0),
+    query.attention === undefined ? undefined : deservesLook(tenantId, query.attention),
     query.minDurationMs === undefined ? undefined : gte(calls.durationMs, query.minDurationMs),
     query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
     query.minReplyMs === undefined ? undefined : gte(calls.worstReplyMs, query.minReplyMs),
@@ -79,6 +86,11 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     words === undefined ? undefined : or(arrayContains(calls.words, words), arrayContains(calls.analysisWords, words)),
   ];
   return { where, words: and(...hashed) };
+}
+
+function deservesLook(tenantId: string, reason: Reason): SQL {
+  return sql`EXISTS (SELECT FROM ${reviews} WHERE ${reviews.tenantId} = ${tenantId} AND ${reviews.callId} = ${calls.id}
+    AND ${reviews.reasons} @> ARRAY[${reason}]::text[])`;
 }
 
 /**

@@ -9,7 +9,10 @@ import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
 import { erasedAmong, wasErased } from './keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
+import { slotOf } from '../periods.ts';
 import { insertRows, present, withoutNulls } from './query.ts';
+import { keepFound } from './reviews.ts';
+import { markCallStale, markStale } from './rollups.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
 
 export class PostgresCalls extends Repository implements CallRepository {
@@ -47,6 +50,7 @@ export class PostgresCalls extends Repository implements CallRepository {
         await tx.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
       }
       await insertParts(tx, tenantId, [[callId, columns]]);
+      await countAndReview(tx, tenantId, [record]);
     });
   }
 
@@ -89,7 +93,9 @@ export class PostgresCalls extends Repository implements CallRepository {
         tenantId,
         fresh.map(({ record, columns }) => [record.id, columns] as const),
       );
-      return new Set(fresh.map(({ record }) => record));
+      const records = fresh.map(({ record }) => record);
+      await countAndReview(tx, tenantId, records);
+      return new Set(records);
     });
   }
 
@@ -140,8 +146,10 @@ export class PostgresCalls extends Repository implements CallRepository {
     return this.#change(tenantId, callId, { legalHold: on });
   }
 
-  setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean> {
-    return this.#change(tenantId, callId, { disposition: disposition ?? null });
+  async setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean> {
+    const isKnown = await this.#change(tenantId, callId, { disposition: disposition ?? null });
+    if (isKnown) await this.ask(tenantId, (session) => markCallStale(session, tenantId, callId));
+    return isKnown;
   }
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
@@ -187,6 +195,17 @@ function foundBy({ direction, from, to, turns: said, variables = {}, notes = [] 
 
 function firstState({ endedAtMs, carrier }: CallRecord): 'pending' | 'none' {
   return endedAtMs !== undefined && carrier !== IMPORTED ? 'pending' : 'none';
+}
+
+/** Has statistics count ended calls, and lists those that deserve a look. */
+async function countAndReview(session: Session, tenantId: string, records: readonly CallRecord[]): Promise<void> {
+  const ended = records.filter(({ endedAtMs }) => endedAtMs !== undefined);
+  await markStale(
+    session,
+    tenantId,
+    ended.map(({ startedAtMs }) => slotOf(startedAtMs)),
+  );
+  await keepFound(session, tenantId, ended);
 }
 
 /** Writes the parts of a tenant's new calls. */

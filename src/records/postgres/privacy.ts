@@ -5,6 +5,8 @@ import { contacts, attempts, consents, dialSubjects, suppressions } from './dial
 import { blankContacts } from './contact-rows.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
 import { Repository } from './repository.ts';
+import { markCallStale } from './rollups.ts';
+import { comments, reviews } from './statistics-schema.ts';
 import { type Session, inStoreErrors } from './tenancy.ts';
 
 export class PostgresPrivacy extends Repository implements PrivacyRepository {
@@ -204,7 +206,7 @@ async function isBeingDialled(tx: Session, tenantId: string, callId: string, atM
 }
 
 async function eraseText(session: Session, tenantId: string, callId: string, atMs: number): Promise<void> {
-  for (const table of [analyses, events, webhookDeliveries, idempotencyKeys]) {
+  for (const table of [analyses, events, webhookDeliveries, idempotencyKeys, reviews, comments]) {
     await session.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
   }
   await session
@@ -231,6 +233,8 @@ async function eraseText(session: Session, tenantId: string, callId: string, atM
       textErasedAtMs: atMs,
     })
     .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
+  // Its disposition is counted no more.
+  await markCallStale(session, tenantId, callId);
 }
 
 async function eraseAudio(session: Session, tenantId: string, callId: string, atMs: number): Promise<void> {

@@ -14,7 +14,9 @@ import {
   text,
 } from 'drizzle-orm/pg-core';
 import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
+import { ENDINGS } from '../../call/log/outcome.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
+import { RESULTS } from '../figures.ts';
 
 /**
  * The tables. Every one begins with the tenant, in rows and keys. Times are whole milliseconds since the Unix epoch, without time zones. Indexes put
@@ -81,6 +83,13 @@ export const calls = offhook.table(
     campaignId: text('campaign_id'),
     answeredBy: text('answered_by', { enum: ANSWERED_BY }),
     summary: jsonb('summary').notNull(),
+    /** What the call counts as in statistics: see `figures.ts`. Null for calls that are not counted. */
+    ending: text('ending', { enum: ENDINGS }),
+    result: text('result', { enum: RESULTS }),
+    answered: boolean('answered').notNull().default(false),
+    optedOut: boolean('opted_out').notNull().default(false),
+    cutOffs: integer('cut_offs').notNull().default(0),
+    notUnderstood: integer('not_understood').notNull().default(0),
     disposition: text('disposition'),
     /** State of the analysis of an ended call. */
     analysisState: text('analysis_state', { enum: ['none', 'pending', 'done', 'failed'] })
@@ -127,6 +136,18 @@ export const calls = offhook.table(
       .on(table.tenantId, table.worstReplyMs)
       .where(sql`worst_reply_ms IS NOT NULL`),
     index('calls_by_duration').on(table.tenantId, table.durationMs),
+    index('calls_by_result').on(
+      table.tenantId,
+      table.result,
+      table.startedAtMs.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('calls_cut_off')
+      .on(table.tenantId, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`cut_offs > 0`),
+    index('calls_not_understood')
+      .on(table.tenantId, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`not_understood > 0`),
     index('calls_by_words').using('gin', table.words),
     index('calls_by_analysis_words').using('gin', table.analysisWords),
     index('calls_to_analyse')

@@ -1,8 +1,15 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { and, eq, gte, isNotNull, lt, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import type { BotStatistics, CountedCalls, PathCounts, ReplyTimes, StatisticsRepository } from '../statistics.ts';
-import { calls, turns } from './schema.ts';
+import { ENDINGS } from '../../call/log/outcome.ts';
+import { SLOT_MS, slotOf } from '../periods.ts';
+import { replyTimes } from '../reply-times.ts';
+import type { CountedCalls, FigureGroup, Figures, PathCounts, StatisticsRepository } from '../statistics.ts';
+import { equals } from './query.ts';
 import { Repository } from './repository.ts';
+import { countedCalls, KEY, rollUp, SUMMED } from './rollups.ts';
+import { calls } from './schema.ts';
+import { BUCKET_COLUMNS, ENDING_COLUMNS, rollups, staleSlots } from './statistics-schema.ts';
+import { inStoreErrors } from './tenancy.ts';
 
 /** Most calls whose paths are counted; the latest are. */
 const MOST_CALLS = 20_000;
@@ -16,23 +23,21 @@ const counted = z.object({
   calls: z.number(),
   examples: z.array(z.string()).nullable(),
 });
-const outcome = z.object({
-  version: z.string().nullable(),
-  day: z.string(),
-  end_reason: z.string().nullable(),
-  disposition: z.string().nullable(),
-  calls: z.number(),
+const summed = z.object({
+  key: z.string(),
+  bot_name: z.string(),
+  bot_version: z.string(),
+  first_ms: z.coerce.number(),
+  last_ms: z.coerce.number(),
+  figures: z.array(z.number()),
 });
-const waited = z.object({
-  version: z.string().nullable(),
-  day: z.string().nullable(),
-  /** Bits of the rolled-up columns: 1 for the day, 2 for the version. */
-  over: z.number(),
-  replies: z.number(),
-  times: z.tuple([z.number(), z.number(), z.number()]),
-});
+const cost = z.object({ key: z.string(), currency: z.string(), micros: z.coerce.number() });
+const outcome = z.object({ disposition: z.string(), calls: z.number() });
 
-/** Counts paths and endings of calls. Uses unencrypted columns only: steps, times and reasons. */
+/** Changed quarters of an hour that a reader computes itself; the sweep does the rest. */
+const AT_READING = 96;
+
+/** Figures of calls, from rollups; paths of calls. Uses unencrypted columns only: steps, times and reasons. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
   async paths(tenantId: string, asked: CountedCalls): Promise<PathCounts> {
     const rows = await this.#rows(
@@ -73,58 +78,142 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     };
   }
 
-  async ofBot(tenantId: string, asked: CountedCalls, timeZone: string): Promise<BotStatistics> {
-    const day = sql`to_char(to_timestamp(${calls.startedAtMs} / 1000.0) AT TIME ZONE ${timeZone}::text, 'YYYY-MM-DD')`;
-    const outcomes = await this.#rows(
+  async figures(tenantId: string, asked: CountedCalls): Promise<Figures> {
+    const [all] = await this.#sums(tenantId, asked, sql`''`);
+    return all === undefined ? NONE : figuresOnly(all);
+  }
+
+  async figuresByPeriod(tenantId: string, asked: CountedCalls, startsMs: readonly number[]): Promise<readonly Figures[]> {
+    // The first call's quarter of an hour may have begun before the range.
+    const starts = [Number.MIN_SAFE_INTEGER, ...startsMs.slice(1)];
+    const found = await this.#sums(tenantId, asked, sql`width_bucket(slot_ms, ${sql.param(starts)}::bigint[])::text`);
+    const byKey = new Map(found.map((group) => [group.key, figuresOnly(group)]));
+    return startsMs.map((_, at) => byKey.get(String(at + 1)) ?? NONE);
+  }
+
+  async figuresByBot(tenantId: string, asked: CountedCalls, by: 'bot' | 'version'): Promise<readonly FigureGroup[]> {
+    const key = by === 'bot' ? sql`bot_name` : sql`bot_name || ' ' || bot_version`;
+    const found = await this.#sums(tenantId, asked, key);
+    return found
+      .map(({ key: _key, ...group }) => (by === 'bot' ? { ...group, botVersion: '' } : group))
+      .toSorted((one, other) => other.lastMs - one.lastMs || other.firstMs - one.firstMs);
+  }
+
+  async dispositions(tenantId: string, asked: CountedCalls): ReturnType<StatisticsRepository['dispositions']> {
+    const { calls: all } = await this.figures(tenantId, asked);
+    const rows = await this.#rows(
       tenantId,
       outcome,
-      sql`
-      SELECT version, day, end_reason, disposition, count(*)::int AS calls FROM (
-        SELECT ${calls.botVersion} AS version, ${day} AS day, ${calls.endReason} AS end_reason, ${calls.disposition} AS disposition
-        FROM ${calls} WHERE ${chosen(tenantId, asked)}
-      ) AS found GROUP BY version, day, end_reason, disposition ORDER BY day, version, calls DESC`,
+      sql`SELECT each.key AS disposition, sum(each.value::int)::int AS calls
+      FROM (${countedRows(tenantId, asked)}) AS rolled, jsonb_each_text(dispositions) AS each GROUP BY each.key ORDER BY calls DESC, each.key`,
     );
-    const replies = await this.#rows(
+    const without = all - rows.reduce((sum, { calls: some }) => sum + some, 0);
+    const found: { readonly disposition: string | undefined; readonly calls: number }[] = [...rows];
+    if (without > 0) found.push({ disposition: undefined, calls: without });
+    return found.toSorted((one, other) => other.calls - one.calls);
+  }
+
+  async rollUp(limit: number): Promise<number> {
+    const tenants = await inStoreErrors(
+      this.tenancy.owner.selectDistinct({ tenantId: staleSlots.tenantId }).from(staleSlots).execute(),
+    );
+    let computed = 0;
+    for (const { tenantId } of tenants) computed += await this.atOnce(tenantId, (tx) => rollUp(tx, tenantId, limit));
+    return computed;
+  }
+
+  /** Sums over groups of calls. @param key of a group, as text */
+  async #sums(tenantId: string, asked: CountedCalls, key: SQL): Promise<(FigureGroup & { readonly key: string })[]> {
+    const [stale] = await this.ask(tenantId, (session) =>
+      session.select({ id: staleSlots.id }).from(staleSlots).where(eq(staleSlots.tenantId, tenantId)).limit(1),
+    );
+    if (stale !== undefined) await this.atOnce(tenantId, (tx) => rollUp(tx, tenantId, AT_READING));
+    const source = countedRows(tenantId, asked);
+    const figures = await this.#rows(
       tenantId,
-      waited,
-      sql`
-      SELECT version, day, GROUPING(version, day)::int AS over, count(*)::int AS replies,
-        percentile_cont(ARRAY[0.5, 0.9, 0.99]::float8[]) WITHIN GROUP (ORDER BY waited) AS times
-      FROM (
-        SELECT ${calls.botVersion} AS version, ${day} AS day, (${turns.latencies}->>'total')::float8 AS waited
-        FROM ${calls} JOIN ${turns} ON ${turns.tenantId} = ${calls.tenantId} AND ${turns.callId} = ${calls.id}
-        WHERE ${chosen(tenantId, asked)} AND ${turns.inputKind} IN ('spoken', 'keyed') AND ${turns.latencies}->>'total' IS NOT NULL
-      ) AS found GROUP BY GROUPING SETS ((version), (day), ()) ORDER BY day, version`,
+      summed,
+      sql`SELECT ${key} AS key, min(bot_name) AS bot_name, min(bot_version) AS bot_version, min(slot_ms) AS first_ms, max(slot_ms) AS last_ms,
+        ARRAY[${SUMS}] AS figures FROM (${source}) AS rolled GROUP BY 1`,
     );
-    const grouped = (over: number) => replies.filter((row) => row.over === over);
-    const [all] = grouped(3);
-    return {
-      outcomes: outcomes.map((row) => ({
-        botVersion: row.version ?? undefined,
-        day: row.day,
-        endReason: row.end_reason ?? '',
-        disposition: row.disposition ?? undefined,
-        calls: row.calls,
-      })),
-      replies: all === undefined || all.replies === 0 ? undefined : timesOf(all),
-      repliesByVersion: grouped(1).map((row) => ({ ...timesOf(row), botVersion: row.version ?? undefined })),
-      repliesByDay: grouped(2).map((row) => ({ ...timesOf(row), day: row.day ?? '' })),
-    };
+    const costs = await this.#rows(
+      tenantId,
+      cost,
+      sql`SELECT ${key} AS key, currency, sum(cost_micros) AS micros FROM (${source}) AS rolled WHERE currency <> '' GROUP BY 1, 2 ORDER BY 2`,
+    );
+    return figures
+      .filter(({ figures: [calls = 0] }) => calls > 0)
+      .map((row) => ({
+        key: row.key,
+        botName: row.bot_name,
+        botVersion: row.bot_version,
+        firstMs: row.first_ms,
+        lastMs: row.last_ms,
+        ...figuresIn(row.figures),
+        costs: costs.filter((each) => each.key === row.key).map(({ currency, micros }) => ({ currency, micros })),
+      }));
   }
 
   async #rows<Row>(tenantId: string, shape: z.ZodType<Row>, query: SQL): Promise<Row[]> {
     const { rows } = await this.ask(tenantId, (session) => session.execute(query));
-    // The empty group has no times.
-    return z.array(shape).parse(rows.filter(({ times }) => times !== null));
+    return z.array(shape).parse(rows);
   }
 }
 
-function chosen(tenantId: string, { botName, fromMs, toMs, botVersion }: CountedCalls): SQL {
-  const version = botVersion === undefined ? sql`TRUE` : sql`${calls.botVersion} = ${botVersion}`;
-  return sql`${calls.tenantId} = ${tenantId} AND ${calls.botName} = ${botName} AND ${calls.startedAtMs} >= ${fromMs}
-    AND ${calls.startedAtMs} < ${toMs} AND ${calls.endedAtMs} IS NOT NULL AND ${version}`;
+/** Conditions for the calls of `paths`. */
+function chosen(tenantId: string, { botName, fromMs, toMs, botVersion }: CountedCalls): SQL | undefined {
+  return and(
+    eq(calls.tenantId, tenantId),
+    gte(calls.startedAtMs, fromMs),
+    lt(calls.startedAtMs, toMs),
+    isNotNull(calls.endedAtMs),
+    equals(calls, { botName, botVersion }),
+  );
 }
 
-function timesOf({ replies, times: [medianMs, p90Ms, p99Ms] }: z.infer<typeof waited>): ReplyTimes {
-  return { replies, medianMs: Math.round(medianMs), p90Ms: Math.round(p90Ms), p99Ms: Math.round(p99Ms) };
+/** Rollups of a range, and what is at its ends of less than a quarter of an hour, counted from the calls. */
+function countedRows(tenantId: string, { fromMs, toMs, botName, botVersion }: CountedCalls): SQL {
+  const [firstMs, lastMs] = [Math.ceil(fromMs / SLOT_MS) * SLOT_MS, slotOf(toMs)];
+  const whole = and(
+    eq(rollups.tenantId, tenantId),
+    gte(rollups.slotMs, firstMs),
+    lt(rollups.slotMs, lastMs),
+    equals(rollups, { botName, botVersion }),
+  );
+  const ends = firstMs > lastMs ? [{ fromMs, toMs }] : [{ fromMs, toMs: firstMs }, { fromMs: lastMs, toMs }];
+  const parts = ends.filter((end) => end.fromMs < end.toMs);
+  const columns = sql`${KEY}, cost_micros, ${sql.raw(SUMMED.join(', '))}, dispositions`;
+  const stored = sql`SELECT ${columns} FROM ${rollups} WHERE ${whole}`;
+  if (parts.length === 0) return stored;
+  return sql`${stored} UNION ALL SELECT ${columns} FROM (${countedCalls(tenantId, parts, equals(calls, { botName, botVersion }))}) AS ends`;
+}
+
+const SUMS = sql.raw(SUMMED.map((name) => `coalesce(sum(${name}), 0)::int`).join(', '));
+
+/** Figures from sums in the order of `SUMMED`. */
+function figuresIn(sums: readonly number[]): Omit<Figures, 'costs'> {
+  const of = (name: string): number => sums[SUMMED.indexOf(name)] ?? 0;
+  const bucketsFrom = SUMMED.length - BUCKET_COLUMNS.length;
+  return {
+    calls: of('calls'),
+    answered: of('answered'),
+    contained: of('contained'),
+    transferred: of('transferred'),
+    givenUp: of('given_up'),
+    optedOut: of('opted_out'),
+    cutOffCalls: of('cut_off_calls'),
+    cutOffs: of('cut_offs'),
+    notUnderstoodCalls: of('not_understood_calls'),
+    notUnderstood: of('not_understood'),
+    durationS: of('duration_s'),
+    // One for each ending.
+    endings: Object.fromEntries(ENDINGS.map((ending, at) => [ending, of(ENDING_COLUMNS[at] ?? '')])) as Figures['endings'],
+    replies: replyTimes(sums.slice(bucketsFrom)),
+  };
+}
+
+const NONE: Figures = { ...figuresIn([]), costs: [] };
+
+function figuresOnly(group: FigureGroup & { readonly key: string }): Figures {
+  const { key: _key, botName: _bot, botVersion: _version, firstMs: _first, lastMs: _last, ...figures } = group;
+  return figures;
 }
