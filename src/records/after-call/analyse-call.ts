@@ -5,6 +5,8 @@ import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CallRecord, Store, StoredCall } from '../port.ts';
 import { type AnalysisSegment, type CallAnalysis, callAnalysis } from '../analysis/document.ts';
+import { NO_PRICES, type PriceList } from '../../config/prices.ts';
+import { costOf } from '../../costs/cost.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
@@ -45,6 +47,8 @@ export interface AnalyseCallParts {
   readonly clock: Clock;
   /** The profiles that say what to extract from which calls; without them, transcript and measures only. */
   readonly profiles?: AnalysisProfiles | undefined;
+  /** Prices of what the profile's model uses; unknown when absent. */
+  readonly prices?: PriceList | undefined;
   /** Working folder for channels and pieces of recordings; the caller removes what is left in it. */
   readonly workFolder: string;
   /** Returns a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
@@ -66,7 +70,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const audible = parts.plain === undefined ? call : await parts.plain(call);
   const { heard, callerSpeechS, botSpeechS } = await hearCall(parts, audible, prepared, signal);
   const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
-  const { findings, channels, talkRatio } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
+  const { findings, channels, talkRatio, usage } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const [caller, bot] = channels;
   const analysis = callAnalysis.parse(
     // Round trip through JSON, which drops undefined fields.
@@ -100,6 +104,8 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     searchText: analysis.channels.map(({ text }) => text).join('\n'),
     document: analysis,
   });
+  const { parts: costs } = costOf(usage, parts.prices ?? NO_PRICES);
+  if (costs.length > 0) await parts.store.calls.addCost(tenantId, callId, `analysis/${key}`, costs);
   return analysis;
 }
 

@@ -1,8 +1,9 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { and, gte, inArray, isNotNull, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import type { BotStatistics, CountedCalls, PathCounts, ReplyTimes, StatisticsRepository } from '../statistics.ts';
+import type { BotStatistics, CostGroup, CostSum, CountedCalls, PathCounts, ReplyTimes, StatisticsRepository } from '../statistics.ts';
 import { calls, turns } from './schema.ts';
 import { Repository } from './repository.ts';
+import { inStoreErrors } from './tenancy.ts';
 
 /** Most calls whose paths are counted; the latest are. */
 const MOST_CALLS = 20_000;
@@ -32,7 +33,15 @@ const waited = z.object({
   times: z.tuple([z.number(), z.number(), z.number()]),
 });
 
-/** Counts paths and endings of calls. Uses unencrypted columns only: steps, times and reasons. */
+const costed = z.object({
+  group: z.string().nullable(),
+  currency: z.string(),
+  calls: z.number(),
+  micros: z.number(),
+  unknown: z.number(),
+});
+
+/** Counts paths, endings and costs of calls. Uses unencrypted columns only: steps, times and reasons. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
   async paths(tenantId: string, asked: CountedCalls): Promise<PathCounts> {
     const rows = await this.#rows(
@@ -110,6 +119,48 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
       repliesByVersion: grouped(1).map((row) => ({ ...timesOf(row), botVersion: row.version ?? undefined })),
       repliesByDay: grouped(2).map((row) => ({ ...timesOf(row), day: row.day ?? '' })),
     };
+  }
+
+  async costs(tenantId: string, { fromMs, toMs }: { fromMs: number; toMs: number }, by: CostGroup): Promise<readonly CostSum[]> {
+    const day = sql`to_char(to_timestamp(${calls.startedAtMs} / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`;
+    const group = { bot: sql`${calls.botName}`, campaign: sql`${calls.campaignId}`, day, vendor: sql`part->>'vendor'` }[by];
+    const later = sql`coalesce((SELECT jsonb_agg(one) FROM jsonb_each(coalesce(${calls.laterCost}, '{}')) AS job, jsonb_array_elements(job.value) AS one), '[]')`;
+    const parts = by === 'vendor' ? sql`, jsonb_array_elements(${calls.cost}->'parts' || ${later}) AS part` : sql``;
+    const micros =
+      by === 'vendor'
+        ? sql`CASE WHEN part->>'cost' = 'unknown' THEN 0 ELSE round((part->>'cost')::numeric * 1000000) END`
+        : sql`${calls.knownCostMicros}`;
+    const unknown = by === 'vendor' ? sql`part->>'cost' = 'unknown'` : sql`${calls.costMicros} IS NULL`;
+    const rows = await this.#rows(
+      tenantId,
+      costed,
+      sql`
+      SELECT ${group} AS "group", ${calls.costCurrency} AS currency, count(DISTINCT ${calls.id})::int AS calls,
+        sum(${micros})::float8 AS micros, (count(DISTINCT ${calls.id}) FILTER (WHERE ${unknown}))::int AS unknown
+      FROM ${calls}${parts}
+      WHERE ${calls.tenantId} = ${tenantId} AND ${calls.startedAtMs} >= ${fromMs} AND ${calls.startedAtMs} < ${toMs}
+        AND ${calls.costCurrency} IS NOT NULL
+      GROUP BY 1, 2 ORDER BY ${by === 'day' ? sql`1` : sql`micros DESC, 1`}`,
+    );
+    return rows.map(({ group: name, currency, calls: count, micros: knownMicros, unknown: unknownCalls }) => ({
+      group: name ?? undefined,
+      currency,
+      calls: count,
+      knownMicros,
+      unknownCalls,
+    }));
+  }
+
+  async spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { botName: string; micros: number }[]> {
+    if (tenantIds.length === 0) return [];
+    return inStoreErrors(
+      this.tenancy.owner
+        .select({ botName: calls.botName, micros: sql<number>`sum(${calls.knownCostMicros})::float8` })
+        .from(calls)
+        .where(and(inArray(calls.tenantId, [...tenantIds]), gte(calls.startedAtMs, sinceMs), isNotNull(calls.knownCostMicros)))
+        .groupBy(calls.botName)
+        .execute(),
+    );
   }
 
   async #rows<Row>(tenantId: string, shape: z.ZodType<Row>, query: SQL): Promise<Row[]> {
