@@ -4,6 +4,7 @@ import type { CarrierServices } from './control/carrier-control.ts';
 import type { DialogServices } from './control/dialog-driver.ts';
 import type { RefusedCalls } from './control/refusals.ts';
 import type { SecretVault } from './control/secret-vault.ts';
+import type { SpendServices } from './control/spend-guard.ts';
 import type { CallOrder } from './control/supervision.ts';
 import type { CallLogServices } from './log/call-log.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
@@ -13,13 +14,14 @@ import type { ResumeState } from './resume/resume-state.ts';
 import type { TurnMachine } from './turn/turn.ts';
 
 /** Services that belong to a single call. */
-type OwnServices = 'legs' | 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech';
+type OwnServices = 'legs' | 'recogniser' | 'synthesizer' | 'spareRecognition' | 'watchSpeech' | 'usedSpeech';
 
 /** Services that all calls of a process share. */
 export type SharedServices = Omit<CallServices, OwnServices>;
 
 /** Everything a call needs. */
-export interface CallServices extends CallLogServices, MediaServices, DialogServices, CarrierServices, WarmTransferServices {
+export interface CallServices
+  extends CallLogServices, MediaServices, DialogServices, CarrierServices, WarmTransferServices, SpendServices {
   readonly machine: TurnMachine;
   readonly recogniser: Recogniser;
   /** A recognition slot beside those of live calls; undefined when none is free. */

@@ -10,6 +10,7 @@ import { DialogDriver } from './control/dialog-driver.ts';
 import { optOutSettings } from './control/refusals.ts';
 import { ReplyProgress } from './control/reply-progress.ts';
 import { SecretInput } from './control/secret-input.ts';
+import { SpendGuard } from './control/spend-guard.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { NO_RECOGNISER, RecogniserHandover } from './inbound/recogniser-handover.ts';
@@ -52,6 +53,7 @@ export class CallSession implements LiveSession {
   readonly #progress: ReplyProgress;
   readonly #effects: TurnEffects;
   readonly #watch: StateWatch;
+  readonly #spend: SpendGuard;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #over = false;
 
@@ -82,6 +84,7 @@ export class CallSession implements LiveSession {
     const parts = { dialog, carrier, transfers, listening, language, secret, supervision };
     this.#effects = new TurnEffects(line, services, parts);
     this.#watch = new StateWatch(line, services, { dialog, transfers });
+    this.#spend = new SpendGuard(line, services);
     this.#line = line;
     this.#listening = listening;
     this.#language = language;
@@ -299,6 +302,7 @@ export class CallSession implements LiveSession {
     media.sound.tick(nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     if (leftMs <= 0 && (this.#warm.bridged || this.takeOver.by !== undefined)) this.hangUp('max-duration');
+    if (this.#spend.tick(nowMs)) this.#spendReached();
     if (this.#warm.bridged || this.#over) return;
     if (this.#line.attachment.capabilities.comesBack === true) this.#watch.tick(nowMs, media);
     media.outbound.pump(nowMs);
@@ -312,6 +316,15 @@ export class CallSession implements LiveSession {
     const sound = media.voice.sound(nowMs);
     if (sound !== 'none' || this.#line.turn.bot.owesSinceMs !== undefined)
       this.#line.feed({ type: 'bot-sound', atMs: nowMs, sound });
+  }
+
+  /** A limit of what calls may cost is reached: the caller is handed to a person, or hears that the call ends. */
+  #spendReached(): void {
+    const { bot } = this.identity;
+    this.#services.logger.warn({ callId: this.id, bot: bot.name }, 'limit of the cost of calls reached');
+    if (this.#warm.bridged || isLeaving(this.#line.turn)) return;
+    const [phrase, transferTo] = lastWordsWithoutSpeech(bot.spend.whenReached ?? bot.whenDown);
+    this.apologise('spend-limit', transferTo === undefined ? 'shutdown' : phrase, transferTo);
   }
 
   /** Speech failed for this call: the caller hears the apology if it is cached, then a clean end. */

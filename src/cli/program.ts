@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   worker: async () => (await import('./worker-command.ts')).addWorkerCommand,
   jobs: async () => (await import('./records-commands.ts')).addJobsCommand,
   webhooks: async () => (await import('./records-commands.ts')).addWebhooksCommand,
+  costs: async () => (await import('./costs-command.ts')).addCostsCommand,
   campaign: async () => (await import('./campaign-commands.ts')).addCampaignCommand,
   erase: async () => (await import('./records-commands.ts')).addEraseCommand,
   hold: async () => (await import('./records-commands.ts')).addHoldCommand,

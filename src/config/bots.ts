@@ -5,6 +5,7 @@ import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 import { DEFAULT_TENANT, tenantId } from './tenant-id.ts';
 import { ringMs, transferTarget } from './transfer-target.ts';
+import { botSpend } from './spend-settings.ts';
 import { whenDown } from './when-down.ts';
 
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
@@ -231,6 +232,8 @@ export const botSettings = z
     failureTransfer: transferTarget.optional(),
     /** What is done for callers, in this order, when the bot's own server is down: another bot, a person, a message, a call back. */
     whenDown: whenDown.optional(),
+    /** What its calls may cost; see `spend` of the settings. */
+    spend: botSpend.prefault({}),
     /** The dialog's transfer targets, and how agents are rung for warm transfers. */
     transfers: z
       .strictObject({

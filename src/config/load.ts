@@ -10,6 +10,7 @@ import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
 import { type AdapterConfig, type AdapterConfigs, allowedText, defaultOf, type Setting } from './setting.ts';
 import { type LoadedTenants, loadTenants, type Tenant } from './tenants.ts';
+import { loadPrices, type PriceList } from './prices.ts';
 import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
 
@@ -24,6 +25,8 @@ export interface LoadedConfig {
   readonly tenants: readonly Tenant[];
   /** Endpoints for events. */
   readonly webhooks: readonly WebhookEndpoint[];
+  /** Prices of what calls use; those of our own parts alone without a file. */
+  readonly prices: PriceList;
   /** Every problem found, not just the first; a program that has any must not start. */
   readonly problems: readonly Problem[];
   /** Where each setting that is not at its default comes from: an environment name or `file:line`. */
@@ -32,7 +35,7 @@ export interface LoadedConfig {
 
 /**
  * Puts the configuration together: environment over files (the last one strongest) over defaults.
- * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints` and `tenants.file` name.
+ * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints`, `spend.prices` and `tenants.file` name.
  */
 export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
   const { raw, problems } = rawSettings(sources);
@@ -74,10 +77,11 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
   const names = carriers.map(({ name }) => name);
   const embedsPlatform = usesEmbeddedPlatform({ settings, secrets });
+  const priced = loadPrices(settings.spend.prices, embedsPlatform);
   const broken = crossChecks({ settings, secrets, origins, carriers: names, embedsPlatform });
-  problems.push(...tenantProblems, ...webhooks.problems, ...broken);
+  problems.push(...tenantProblems, ...webhooks.problems, ...priced.problems, ...broken);
   const adapters = { carriers: carrierConfigs, vendors: vendorConfigs };
-  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, problems, origins };
+  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, prices: priced.prices, problems, origins };
 }
 
 /** What the sources say of each setting, the strongest last. */

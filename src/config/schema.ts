@@ -3,6 +3,7 @@ import { carriers } from '../carriers/registry.ts';
 import { networksOf } from './networks.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import { diallingSettings } from './dialling-settings.ts';
+import { spendSettings } from './spend-settings.ts';
 import {
   address,
   flag,
@@ -273,6 +274,7 @@ export const settingsSchema = z.object({
     fixtureDays: whole(1, 90, 7, 'Time after which a call saved for replay is deleted', { unit: 'days' }),
   }),
   dialling: diallingSettings,
+  spend: spendSettings,
   store: z.object({
     lockTimeoutMs: millis(0, minute, 30_000, "Time limit for acquiring the embedded store's lock"),
   }),

@@ -76,6 +76,12 @@ const ownAction = z.union([
     to: z.string().optional(),
   }),
   z.object({
+    type: z.literal('usage'),
+    vendor: z.string(),
+    model: z.string(),
+    units: z.record(z.string(), z.number()),
+  }),
+  z.object({
     type: z.literal('gather'),
     endpointingMs: z.int(),
     noInputMs: z.int().optional(),

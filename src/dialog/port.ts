@@ -180,6 +180,16 @@ export type DialogAction =
    * file allows (`transfers.allow`).
    */
   | { readonly type: 'transfer'; readonly to: string; readonly warm?: WarmTransfer }
+  /**
+   * What an answer used of a model, for the cost of the call; nothing is said or done. Units are counts by name, such as `input-text-tokens`
+   * (docs/costs.md). Not for bots' own servers.
+   */
+  | {
+      readonly type: 'usage';
+      readonly vendor: string;
+      readonly model: string;
+      readonly units: Readonly<Record<string, number>>;
+    }
   /** Stops ringing the agent. */
   | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */

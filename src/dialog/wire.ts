@@ -131,12 +131,12 @@ export class AnswerDeadline implements Disposable {
     });
   }
 
-  /** Yields the actions of an answer, with a new wait after each one; an empty `say` does not restart it. */
+  /** Yields the actions of an answer, with a new wait after each one; an empty `say` and a count of usage do not restart it. */
   async *deliver(actions: AsyncIterable<DialogAction>): AsyncGenerator<DialogAction> {
     for await (const action of actions) {
       this.pause();
       yield action;
-      if (action.type === 'say' && action.text.trim() === '') this.resume();
+      if (action.type === 'usage' || (action.type === 'say' && action.text.trim() === '')) this.resume();
       else this.renew();
     }
   }

@@ -4,6 +4,7 @@ import { OrderRefusedError } from '../call/control/supervision.ts';
 import { dialTokenMs } from '../carriers/dialling.ts';
 import { listeningCarriers } from '../carriers/open-carriers.ts';
 import { type Bot, botsOfTenant } from '../config/bots.ts';
+import { NO_PRICES } from '../config/prices.ts';
 import { tenantOfAccount } from '../config/tenant-id.ts';
 import type { ApiDeps, LiveCallOrders, SystemOrders } from '../http/api/api-app.ts';
 import { listenAt } from '../http/given-sockets.ts';
@@ -191,7 +192,7 @@ function openDiallingOf(
   parts: GatewayParts,
   { host, streams, numbers }: Pick<Front, 'host' | 'streams' | 'numbers'>,
 ): Front['dialling'] {
-  const { later, profiles, backlog, carriers, events, metrics } = parts;
+  const { later, profiles, backlog, carriers, events, metrics, spend } = parts;
   const { config, clock, logger } = parts.options;
   const options: DiallingOptions = {
     settings: config.settings,
@@ -207,6 +208,7 @@ function openDiallingOf(
     events,
     metrics,
     numbers,
+    spendReached: (botName) => spend.reached(botName),
     clock,
     logger,
   };
@@ -276,6 +278,7 @@ function apiParts(front: Front): ApiDeps {
   return {
     keys: apiKeysOf(options.config, backlog.store, options.clock),
     ...backlog,
+    prices: options.config.prices ?? NO_PRICES,
     clock: options.clock,
     bots,
     system: systemParts(front),

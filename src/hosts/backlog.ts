@@ -161,6 +161,7 @@ function startPumps(
   const deliver = deliverEndedCalls({
     store,
     queue,
+    prices: config.prices,
     dispatcher,
     sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
     onStored,
@@ -228,6 +229,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: Analysis
       dispatcher,
       transcriber,
       profiles,
+      prices: config.prices,
       clock,
       coder: new RecordingCoder(),
       workFolder,

@@ -117,7 +117,7 @@ async function startCallsOf(
   { legs, begun, over }: HostedBy,
   abandon: (attachmentId: string) => void,
 ): Promise<Calls> {
-  const { options, speech, carriers, events, journal, backlog, metrics } = parts;
+  const { options, speech, carriers, events, journal, backlog, metrics, spend } = parts;
   const { config, bots, clock, logger, news } = options;
   const calls = await startCalls({
     config,
@@ -130,6 +130,7 @@ async function startCallsOf(
     events,
     journal,
     keeping: backlog,
+    spend: spend.rules,
     legDoor: {
       addresses: (leg, ringMs) => legs.addresses(leg, ringMs),
       placed: (leg, carrierCallId) => legs.placed(leg, carrierCallId),

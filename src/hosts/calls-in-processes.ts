@@ -110,6 +110,7 @@ function openPool(
       backlog.pump?.wake();
     },
   });
+  parts.spend.onLook((bots) => pool.spendReached(bots));
   const dispatcher = new CallDispatcher({
     ...doorOf(parts),
     get bots() {

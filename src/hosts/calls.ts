@@ -16,6 +16,7 @@ import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { type LeftBehind, resumedCall } from '../call/resume/resumed-call.ts';
 import { resumeState } from '../call/resume/resume-state.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
+import type { SpendRules } from '../call/control/spend-guard.ts';
 import { AgentLegs, type LegDoor } from '../call/transfer/agent-legs.ts';
 import { TransferQueues } from '../call/transfer/transfer-queues.ts';
 import type { CallNews } from '../call/log/call-news.ts';
@@ -55,6 +56,8 @@ export interface CallsOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly journal: CallJournal;
+  /** What calls may cost; no limits where absent. */
+  readonly spend?: SpendRules | undefined;
   /** How the end of a call is kept. */
   readonly keeping: Keeping;
   readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
@@ -166,7 +169,7 @@ async function openLiveNews({ config, logger }: CallsOptions): Promise<LiveNews>
 
 /** What all calls share, and what of it is closed after them. */
 async function openServices(
-  { config, carriers, clock, logger, events, journal, keeping }: CallsOptions,
+  { config, carriers, clock, logger, events, journal, keeping, spend }: CallsOptions,
   { bots, news }: { readonly bots: BotsOfCalls; readonly news: (item: CallNews) => void },
 ) {
   const { settings, tenants = [] } = config;
@@ -200,6 +203,7 @@ async function openServices(
     keepState: kept.keepState,
     ended: kept.ended,
     dialling: settings.dialling,
+    spend,
     refused: kept.refused,
     news,
     machine: turnMachine(ANSWER_READER),

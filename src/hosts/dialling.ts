@@ -1,6 +1,6 @@
 import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
 import { missingForDuties } from '../call/control/duties.ts';
-import { DialGate } from '../outbound/ask-gate.ts';
+import { DialGate, type DialGateParts } from '../outbound/ask-gate.ts';
 import type { AttemptEvent } from '../outbound/attempt-steps.ts';
 import { diallingDestinations, type DiallingProfiles } from '../outbound/profiles.ts';
 import { CallDialler } from '../outbound/dialler.ts';
@@ -43,6 +43,8 @@ export interface DiallingOptions {
   readonly metrics: Metrics;
   /** The numbers of all processes as those of one. */
   readonly numbers: () => Promise<MetricsSnapshot>;
+  /** The limit of the day's costs that a bot's calls have reached. */
+  readonly spendReached?: DialGateParts['spendReached'];
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -62,6 +64,7 @@ export function openDialling(options: DiallingOptions): CallDialler {
     destinationsOf: destinations,
     limitsOf: limitsOf(options),
     prices: DialPrices.load(settings.dialling.prices),
+    spendReached: options.spendReached,
     expectedMinutes: settings.dialling.expectedMinutes,
     tellJump: (jump) => events.dialsJumped(jump),
     missingFor(botName, duties) {

@@ -6,11 +6,13 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { type OpenCarriers, openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { NO_PRICES } from '../config/prices.ts';
 import type { CallIntake } from '../http/intake.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { CarrierWatch } from '../observability/carrier-traffic.ts';
 import { type BusinessEvents, createEvents } from '../observability/events.ts';
+import { warnThrottled } from '../observability/log-throttle.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { openTraces } from '../observability/traces.ts';
@@ -31,6 +33,7 @@ import { openCallStates, slotLender } from './shared-state.ts';
 import type { CallStates } from './shared-state/call-states.ts';
 import type { SharedState } from './shared-state/port.ts';
 import { GatewaySpeech } from './speech.ts';
+import { SpendWatch } from './spend-watch.ts';
 
 export interface GatewayOptions {
   readonly config: RecordsOptions['config'] & Pick<LoadedConfig, 'vendors'>;
@@ -71,6 +74,7 @@ const CLOSING_ORDER = [
   'cluster',
   'bots',
   'states',
+  'spend',
   'backlog',
   'speech',
   'platform',
@@ -132,6 +136,7 @@ export interface GatewayParts {
   readonly journal: CallJournal;
   readonly orphans: OrphanWatch;
   readonly carriers: OpenCarriers;
+  readonly spend: SpendWatch;
   /** Where carriers find the gateway. */
   readonly gatewayUrl: () => string;
 }
@@ -156,6 +161,7 @@ export async function openParts(options: GatewayOptions, open: OpenParts): Promi
     onStored: async (record) => later.dialler?.follower.stored(record),
   });
   open.add('backlog', () => backlog.close());
+  const spend = await openSpend(options, { later, backlog, open });
   const kept = await openLiveStates(options, { later, backlog, events, open });
   const gatewayUrl = (): string => configuredAddress(config.settings.publicUrl) ?? later.url;
   const carriers = openCarriers({
@@ -167,7 +173,7 @@ export async function openParts(options: GatewayOptions, open: OpenParts): Promi
     clock,
     logger,
   });
-  return { options, later, profiles, traffic, metrics, events, ...speech, backlog, ...kept, carriers, gatewayUrl };
+  return { options, later, profiles, traffic, metrics, events, ...speech, backlog, spend, ...kept, carriers, gatewayUrl };
 }
 
 function openSpeech(
@@ -183,6 +189,24 @@ function openSpeech(
   metrics.watchSpeechSlots(() => speech.router.slotGauges);
   metrics.watchSharedState(() => shared);
   return { lender, platform, speech };
+}
+
+/** Follows what calls cost. */
+async function openSpend(
+  { config, clock, logger }: GatewayOptions,
+  { later, backlog, open }: Pick<GatewayParts, 'later' | 'backlog'> & { readonly open: OpenParts },
+): Promise<SpendWatch> {
+  const spend = new SpendWatch({
+    settings: config.settings.spend,
+    prices: config.prices ?? NO_PRICES,
+    bots: () => later.bots,
+    statistics: backlog.store.statistics,
+    clock,
+    onProblem: warnThrottled(logger, clock, 'costs of the day not read'),
+  });
+  open.add('spend', () => spend[Symbol.asyncDispose]());
+  await spend.start();
+  return spend;
 }
 
 /** The state of live calls on disk and for other machines, and the watch over what dead processes left of it. */
@@ -205,12 +229,13 @@ async function openLiveStates(
 }
 
 /** Where calls are let in, except for the load of whatever has them. */
-export function doorOf({ options, speech }: GatewayParts): Omit<DoorOptions<CallSpeech>, 'bots' | 'shedding'> {
+export function doorOf({ options, speech, spend }: GatewayParts): Omit<DoorOptions<CallSpeech>, 'bots' | 'shedding'> {
   const { settings, tenants } = options.config;
   return {
     maximum: settings.call.maximum,
     maximumOf: (tenantId) => tenants?.find(({ id }) => id === tenantId)?.calls,
     ...speech.door,
     keepFree: settings.dialling.keepFree,
+    spendReached: (bot) => spend.refuses(bot),
   };
 }

@@ -143,6 +143,11 @@ export class MediaProcessPool {
     for (const member of this.members) if (member !== source) member.tell('speech-failed', { service, vendor });
   }
 
+  /** Tells all processes which bots have reached a limit of the day's costs. */
+  spendReached(bots: readonly string[]): void {
+    for (const member of this.members) member.tell('spend-reached', { bots: [...bots] });
+  }
+
   /** None is started any more; those there are go on until `stop`. */
   startNoMore(): void {
     this.#stopping.abort(new Error('the gateway stops'));

@@ -215,6 +215,8 @@ const PROCESS_ORDERS = {
   metrics: asks(nothing, metricsSnapshot),
   /** A vendor failed in another media process. */
   'speech-failed': asks(speechFailure, nothing),
+  /** Bots whose calls have reached a limit of the day's costs. */
+  'spend-reached': asks(z.object({ bots: z.array(z.string()) }), nothing),
   /** Reads the bots again, without using them. */
   'load-bots': asks(nothing, nothing),
   /** Gives the bots that were read last to new calls; `spareSlots` as in `assign`, for these bots. */

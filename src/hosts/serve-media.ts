@@ -60,7 +60,8 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const fixtures = await openFixtureKeys(options);
   const legs = new LegsAtFront(channel);
   const sealFixtures = fixtures?.sealUnder;
-  const { calls, carriers, states } = await startMediaCalls(options, { speech, events, legs, sealFixtures });
+  const reached = new Set<string>();
+  const { calls, carriers, states } = await startMediaCalls(options, { speech, events, legs, sealFixtures, reached });
   const { registry } = calls;
   platform.watchHealth(() => void calls.prepare());
   metrics.watchBotsDown(() => calls.botsDown());
@@ -68,7 +69,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   registry.onGivenUp(({ callId }, why) => channel.report({ type: 'given-up', callId, why }));
   const local = reachCalls({ calls, carriers, speech, events, clock, logger });
   local.live.onNews((news) => channel.tellNews(news));
-  channel.serve(ordersOfFront(options, { calls, local, legs, metrics, speech, spare }));
+  channel.serve(ordersOfFront(options, { calls, local, legs, metrics, speech, spare, reached }));
   channel.report({ type: 'up' });
   const close = async (): Promise<void> => {
     channel.report({ type: 'leaving' });
@@ -96,12 +97,14 @@ interface FrontServing {
   readonly metrics: Pick<Metrics, 'snapshot'>;
   readonly speech: GatewaySpeech;
   readonly spare: SpareSlots;
+  /** Bots whose calls have reached a limit of the day's costs. */
+  readonly reached: Set<string>;
 }
 
 /** What a media process does when the front asks. */
 function ordersOfFront(
   { readBots, onDrain }: ServeMediaOptions,
-  { calls, local, legs, metrics, speech, spare }: FrontServing,
+  { calls, local, legs, metrics, speech, spare, reached }: FrontServing,
 ): OrderHandlers {
   const { registry } = calls;
   let use: (() => void) | undefined;
@@ -113,6 +116,11 @@ function ordersOfFront(
     release: ({ callId, reason }) => done(registry.release(callId, reason)),
     metrics: () => metrics.snapshot(),
     'speech-failed': ({ service, vendor }) => done(speech.router.failedElsewhere(service, vendor)),
+    'spend-reached'({ bots }) {
+      reached.clear();
+      for (const bot of bots) reached.add(bot);
+      return null;
+    },
     async 'load-bots'() {
       use = undefined;
       use = await calls.loadBots(await readBots());
@@ -161,7 +169,8 @@ async function startMediaCalls(
     events,
     legs,
     sealFixtures,
-  }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures'> & { readonly legs: LegsAtFront },
+    reached,
+  }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures'> & { readonly legs: LegsAtFront } & Pick<FrontServing, 'reached'>,
 ): Promise<{ calls: Calls; carriers: OpenCarriers; states: CallStates | undefined }> {
   const { settings, webhooks } = config;
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
@@ -186,6 +195,11 @@ async function startMediaCalls(
     clock,
     logger,
     journal,
+    spend: {
+      prices: config.prices,
+      maximumPerCall: settings.spend.maximumPerCall,
+      dayReached: ({ name }) => reached.has(name),
+    },
     keeping: {
       outbox,
       pump: { wake: () => channel.report({ type: 'kept' }) },

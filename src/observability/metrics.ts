@@ -17,6 +17,7 @@ export const REFUSAL_CAUSES = [
   'no-bot',
   'calls',
   'tenant-calls',
+  'spend',
   'loop-lag',
   'speech-down',
   'speech-slots',

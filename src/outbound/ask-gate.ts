@@ -3,6 +3,7 @@ import { callerIdOf } from '../config/caller-ids.ts';
 import type { Destinations, DestinationsOf } from '../config/destinations.ts';
 import { nearest } from '../config/nearest.ts';
 import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
+import type { ReachedSpend } from '../costs/spend.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { Attempt, AttemptRepository, DecisionEntry, KnownOfNumber, NewAttempt } from '../records/dialling.ts';
@@ -34,6 +35,8 @@ export interface DialGateParts {
   /** The ceilings of a tenant's day. */
   readonly limitsOf: (tenantId: string) => DayLimits;
   readonly prices: DialPrices;
+  /** The limit of the day's real costs that a bot's calls have reached; no limits where absent. */
+  readonly spendReached?: ((botName: string) => ReachedSpend | undefined) | undefined;
   /** Assumed length of a call in the cost estimate. */
   readonly expectedMinutes: number;
   /** Called when a tenant calls much more often than usual. */
@@ -167,7 +170,7 @@ export class DialGate {
     nowMs: number,
     day: DialFacts['day'],
   ): DialFacts {
-    const { from, callBackAtMs, zone, zoneAlone, tenantId, purpose, registrations, narrowing, campaign } = request;
+    const { from, botName, callBackAtMs, zone, zoneAlone, tenantId, purpose, registrations, narrowing, campaign } = request;
     const { callerIds } = this.#parts.means(tenantId);
     return {
       tenantId,
@@ -176,6 +179,7 @@ export class DialGate {
       zones: 'e164' in number ? recipientZones(number, this.#parts.zones, zone, zoneAlone) : [],
       destinationRefusal: 'e164' in number ? this.#parts.destinationsOf(tenantId).refusalOf(number) : undefined,
       day,
+      spend: this.#parts.spendReached?.(botName),
       purpose,
       registrations,
       consents,

@@ -2,6 +2,7 @@ import type { IdempotencyRepository } from './idempotency.ts';
 import type { CampaignRepository, ContactRepository } from './campaigns.ts';
 import type { CompressedFormat, RecordingFormat } from '../audio/recording-format.ts';
 import type { AnsweredBy } from '../config/answered-by.ts';
+import type { CostPart } from '../costs/cost.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
 import type { StatisticsRepository } from './statistics.ts';
@@ -37,6 +38,10 @@ export interface CallSummary {
   /** Whether there is a recording. */
   readonly recorded: boolean;
   readonly disposition: string | undefined;
+  /** Undefined before the call's end, and for older calls; see `CallCost`. */
+  readonly costMicros: number | undefined;
+  readonly knownCostMicros: number | undefined;
+  readonly costCurrency: string | undefined;
   /** The dialog's variables and notes. Empty once erased. */
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
@@ -141,6 +146,12 @@ export interface CallRepository {
   setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean>;
   /** @returns false when there is no such call */
   setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
+  /**
+   * Adds what a job after the call cost, in place of what the same job cost before.
+   * @param job names the job among those of the call
+   * @returns false when there is no such call
+   */
+  addCost(tenantId: string, callId: string, job: string, parts: readonly CostPart[]): Promise<boolean>;
   /** The analysis failed for good; `analyses.put` sets the other states. */
   analysisFailed(tenantId: string, callId: string): Promise<void>;
   /** All tenants' ended calls without analysis so far, oldest end first. */

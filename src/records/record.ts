@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { COMPRESSED_FORMATS } from '../audio/recording-format.ts';
 import { ANSWERED_BY } from '../config/answered-by.ts';
+import { callCost } from '../costs/cost.ts';
+import { usedUnits } from '../costs/usage.ts';
 
 /** Milliseconds since the Unix epoch; fractions are dropped, as columns hold whole ones. */
 const wallMs = z.number().nonnegative().transform(Math.round);
@@ -141,6 +143,10 @@ export const callRecord = z.object({
   /** Oldest first. */
   transfers: z.array(callTransfer).optional(),
   voicemails: z.array(callVoicemail).optional(),
+  /** What the call used of speech vendors and models. Not stored: the parts of the cost have the same amounts. */
+  usage: z.array(usedUnits).max(500).optional(),
+  /** Set once the call has ended; absent in older records. */
+  cost: callCost.optional(),
   /** Absolute path of the stereo WAV: caller left, bot right; for a stored call, of the converted file. */
   recordingPath: z.string().optional(),
   /** Format to convert it to after the call; unchanged when absent. */

@@ -67,6 +67,21 @@ export interface FigureGroup extends Figures {
   readonly lastMs: number;
 }
 
+/** What ended calls cost, by a group: a bot, a campaign, a day of UTC or a vendor. */
+export interface CostSum {
+  /** Undefined for calls of no campaign. */
+  readonly group: string | undefined;
+  readonly currency: string;
+  readonly calls: number;
+  /** Sum of the parts whose cost is known, in millionths. */
+  readonly knownMicros: number;
+  /** Calls with a part whose cost is unknown. */
+  readonly unknownCalls: number;
+}
+
+export const COST_GROUPS = ['bot', 'campaign', 'day', 'vendor'] as const;
+export type CostGroup = (typeof COST_GROUPS)[number];
+
 /** Statistics of stored calls, computed in the database. */
 export interface StatisticsRepository {
   paths(tenantId: string, calls: CountedCalls & { readonly botName: string }): Promise<PathCounts>;
@@ -86,4 +101,11 @@ export interface StatisticsRepository {
    * @returns how many were computed
    */
   rollUp(limit: number): Promise<number>;
+  /** Costs of calls that began in a range, from (included) to (excluded); largest first, days in order. Calls without a cost are not counted. */
+  costs(tenantId: string, range: { readonly fromMs: number; readonly toMs: number }, by: CostGroup): Promise<readonly CostSum[]>;
+  /** Known costs of all calls of these tenants that began since then, by bot. */
+  spentSince(
+    tenantIds: readonly string[],
+    sinceMs: number,
+  ): Promise<readonly { readonly botName: string; readonly micros: number }[]>;
 }

@@ -158,6 +158,13 @@ export interface SpeechSwitch {
   readonly reason: SwitchReason;
 }
 
+/** What a call asked of one speech vendor: `platform`, or its name. Sentences from the cache are counted by themselves. */
+export interface SpeechUsage {
+  readonly vendor: string;
+  readonly unit: 'recogniser-seconds' | 'synthesized-characters' | 'cached-characters';
+  readonly amount: number;
+}
+
 /** Recognition and synthesis of one call. A slot of the current recogniser is held from the beginning until `release`. */
 export interface CallSpeech {
   readonly recogniser: Recogniser;
@@ -166,6 +173,8 @@ export interface CallSpeech {
   spareRecognition(): { release(): void } | undefined;
   /** Reports the current recogniser and synthesizer at once, then each switch. One listener. */
   listen(listener: (news: SpeechSwitch) => void): void;
+  /** What the call has used so far, for its cost; not counted where absent. */
+  used?(): readonly SpeechUsage[];
   release(): void;
 }
 

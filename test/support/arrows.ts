@@ -6,6 +6,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
   kernel: { uses: '' },
   // The registries say which settings a carrier or a speech vendor has.
   config: { uses: 'kernel carriers speech/vendors' },
+  costs: { uses: 'config' },
   observability: { uses: 'kernel config' },
   audio: { uses: 'kernel' },
   language: { uses: 'kernel' },
@@ -15,16 +16,16 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
   'speech/models': { uses: 'kernel' },
   speech: { uses: 'kernel config observability audio speech/vendors' },
   'speech/vendors': { uses: 'kernel config observability audio speech' },
-  dialog: { uses: 'kernel config observability language' },
-  call: { uses: 'kernel config observability audio language carriers speech dialog hosts/shared-state records' },
+  dialog: { uses: 'kernel config costs observability language' },
+  call: { uses: 'kernel config costs observability audio language carriers speech dialog hosts/shared-state records' },
   rehearsal: { uses: 'kernel config observability audio language carriers speech dialog call records', types: 'http' },
-  records: { uses: 'kernel config observability audio language speech dialog call rehearsal' },
-  outbound: { uses: 'kernel config observability carriers call records' },
+  records: { uses: 'kernel config costs observability audio language speech dialog call rehearsal' },
+  outbound: { uses: 'kernel config costs observability carriers call records' },
   http: {
-    uses: 'kernel config observability audio language carriers dialog call rehearsal records outbound hosts/shared-state',
+    uses: 'kernel config costs observability audio language carriers dialog call rehearsal records outbound hosts/shared-state',
   },
   hosts: {
-    uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
+    uses: 'kernel config costs observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
   },
   cli: {
     uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',

@@ -38,6 +38,8 @@ export interface DoorOptions<Reservation extends SpeechReservation> {
   readonly speechIsUp: (bot: Bot) => boolean;
   /** Places of `maximum`, and slots, that outbound calls leave free for callers; 0 when absent. */
   readonly keepFree?: number | undefined;
+  /** Whether today's calls of this bot cost too much for another caller; never where absent. */
+  readonly spendReached?: ((bot: Bot) => boolean) | undefined;
   /** Slots that could be reserved now for this bot; asked where some are to stay free. */
   readonly freeSpeech?: ((bot: Bot) => number) | undefined;
 }
@@ -111,6 +113,8 @@ export function admit<Reservation extends SpeechReservation>(
   const most = options.maximumOf?.(bot.tenant);
   if (most !== undefined && at.goesOn !== true && at.active.filter((tenantId) => tenantId === bot.tenant).length >= most)
     return refusal(bot, 'overflow', 'tenant-calls');
+  const isCaller = at.leavesFree !== true && at.goesOn !== true;
+  if (isCaller && options.spendReached?.(bot) === true) return refusal(bot, 'overflow', 'spend');
   if (!speechIsUp(bot)) return refusal(bot, 'apology', 'speech-down');
   const isKept = keepFree > 0 && (options.freeSpeech?.(bot) ?? Number.POSITIVE_INFINITY) <= keepFree;
   const reservation = isKept ? undefined : reserveSpeech(bot, at.place);
@@ -122,6 +126,7 @@ const reasons = {
   calls: 'the maximum number of calls is live',
   'tenant-calls': 'the maximum number of calls of this tenant is live',
   'loop-lag': 'the event loop is late',
+  spend: 'the limit of what the calls of a day may cost is reached',
   'speech-down': 'no recogniser or synthesizer for this bot answers',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',

@@ -363,6 +363,7 @@ export class CallRegistry implements OutboundCalls {
       legs: this.#options.legs,
       spareRecognition: () => speech.spareRecognition(),
       watchSpeech: (listener) => speech.listen(listener),
+      usedSpeech: () => speech.used?.() ?? [],
     };
     const isListened = inbound.mode === 'listen';
     // A call whose beginning is missing cannot be replayed.

@@ -151,7 +151,7 @@ export class DialogDriver {
     this.#earlyAnswers += 1;
     const asked = this.#turns.of({ kind: 'spoken', text }, turn, expected, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
-    this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
+    this.#early = new EarlyAnswer(turn, text, (signal) => this.#respond(early, signal));
     this.#line.log.askedEarly(turn);
   }
 
@@ -252,13 +252,21 @@ export class DialogDriver {
         },
         failed: (error) => this.failed(error),
       });
-    run((signal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal), AbortSignal.any([reply.signal, first.signal]));
+    run((signal) => early?.take(signal) ?? this.#respond(dialogTurn, signal), AbortSignal.any([reply.signal, first.signal]));
   }
 
   /** Asks again after a pause: a server that was away for a moment may be back. */
   async *#later(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     await sleep(this.#services.clock, ASK_AGAIN_MS, signal);
-    yield* this.#hook.respond(turn, signal);
+    yield* this.#respond(turn, signal);
+  }
+
+  /** The dialog's answer. Its usage is counted as it comes: an early answer costs the same when it is dropped. */
+  async *#respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    for await (const action of this.#hook.respond(turn, signal)) {
+      if (action.type === 'usage') this.#line.log.usage.model(action);
+      else yield action;
+    }
   }
 
   /**
@@ -356,6 +364,8 @@ export class DialogDriver {
         return transfers.cancel();
       case 'digits':
         return carrier.pressAfterThis(action.digits);
+      case 'usage':
+        return log.usage.model(action);
     }
   }
 

@@ -28,11 +28,12 @@ import { newsSoFar } from './news-so-far.ts';
 import { type NewsServices, NewsTeller } from './news-teller.ts';
 import { Timeline, turnStages } from './timeline.ts';
 import { TransferLog } from './transfer-log.ts';
+import { UsageLog, type UsageServices } from './usage-log.ts';
 import { VoicemailLog } from './voicemail-log.ts';
 import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 
 /** What the log of a call needs. */
-export interface CallLogServices extends NewsServices {
+export interface CallLogServices extends NewsServices, UsageServices {
   readonly clock: Clock;
   readonly events: BusinessEvents;
 }
@@ -48,6 +49,7 @@ export class CallLog {
   readonly attachments: AttachmentLog;
   readonly voicemails: VoicemailLog;
   readonly memory: CallMemory;
+  readonly usage: UsageLog;
   /** Set for outbound calls. */
   readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
@@ -74,6 +76,7 @@ export class CallLog {
     this.transfers = new TransferLog({ ...services, callId, timeline: this.timeline, turn: () => this.conversation.current });
     this.attachments = new AttachmentLog({ ...services, callId, timeline: this.timeline }, resumed?.attachments);
     this.voicemails = new VoicemailLog(services.clock);
+    this.usage = new UsageLog(services, resumed?.usage);
     if (outbound !== undefined) {
       this.outbound = new OutboundLog(outbound);
       this.memory.set(outbound.variables);
@@ -389,6 +392,7 @@ export class CallLog {
       transfers: this.transfers.records(reason),
       voicemails: this.voicemails.records.length === 0 ? undefined : [...this.voicemails.records],
       recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
+      usage: this.usage.all,
       ...soundRecord(outbound, recording, reason === 'in-progress'),
       timeline: this.timeline.events,
     };

@@ -13,6 +13,7 @@ import type { RecordingGap } from '../recording/recording-sidecar.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
 import type { ResumeState } from '../resume/resume-state.ts';
 import type { AnswerReading } from '../../language/index.ts';
+import type { UsedUnits } from '../../costs/usage.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
 import type { TransferRecord } from './transfer-log.ts';
 import type { VoicemailRecord } from './voicemail-log.ts';
@@ -176,6 +177,8 @@ export interface CallRecord {
   readonly transfers: readonly TransferRecord[];
   /** Messages after the tone, oldest first; absent where there are none. */
   readonly voicemails?: readonly VoicemailRecord[] | undefined;
+  /** What it used of speech vendors and models; its carrier's minutes follow from its times. */
+  readonly usage: readonly UsedUnits[];
   readonly recordingPath: string | undefined;
   /** Wall time of the recording's first sample; absent in records of older versions. */
   readonly recordingStartedAtWallMs?: number | undefined;
@@ -209,6 +212,7 @@ export interface ResumedCall {
   readonly optOut: OptOutRecord | undefined;
   readonly callBackAtWallMs: number | undefined;
   readonly voicemails?: readonly VoicemailRecord[] | undefined;
+  readonly usage?: readonly UsedUnits[] | undefined;
   readonly found: Pick<OutboundRecord, 'opinions' | 'message' | 'identified'> | undefined;
   readonly outbound: OutboundFacts | undefined;
   readonly recording: EarlierRecording | undefined;

@@ -13,6 +13,7 @@ export function outcomeOf(endReason: string): CallOutcome {
     case 'carrier-lost':
       return 'lost';
     case 'max-duration':
+    case 'spend-limit':
       return 'time-limit';
     case 'shutdown':
       return 'shutdown';

@@ -65,6 +65,7 @@ export function resumedCall(record: StoredCall, state: ResumeState, at: Break): 
     notes: record.notes ?? [],
     optOut: record.optOut && { kind: record.optOut.kind, how: record.optOut.how, atWallMs: record.optOut.atMs },
     callBackAtWallMs: record.callBackAtMs,
+    usage: record.usage,
     voicemails: record.voicemails?.map(({ startedAtMs: startedAtWallMs, ...voicemail }) => ({ ...voicemail, startedAtWallMs })),
     found: record.outbound,
     outbound: state.outbound,

@@ -95,6 +95,7 @@ export class ChatView {
       case 'language':
       case 'listen':
       case 'step':
+      case 'usage':
         // What is said next shows it.
         return;
       case 'bot':

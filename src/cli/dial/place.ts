@@ -174,6 +174,7 @@ export const REMEDIES: Readonly<Record<RefusalName, string>> = {
   'cap-day': 'Wait: the person was called often enough.',
   'ceiling-calls': 'Wait until the next day of UTC, or raise dialling.callsPerDay or dialling.callsPerDayOfKey.',
   'ceiling-cost': 'Wait until the next day of UTC, or raise dialling.costPerDay or dialling.costPerDayOfKey.',
+  'ceiling-spend': 'Wait until the next day of UTC, or raise maximumPerDay, of spend or of the bot.',
   holiday: 'Wait until the holiday is over where the person is.',
   'outside-window':
     'Wait for the calling hours where the person is; --zone names their time zone where the number does not tell.',

@@ -19,6 +19,7 @@ import {
   callWebTool,
   type WebTool,
 } from './tools.ts';
+import { modelVendor, tokenUnits } from '../../costs/usage.ts';
 import { messagesFor, type Message, type ModelLimits, ModelRequest, ModelStream, type ToolCall } from './model-request.ts';
 
 export interface LlmHookSettings {
@@ -61,13 +62,15 @@ export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFac
   const { baseUrl: baseURL, secret } = settings;
   // The client must not retry: it would wait as long as the server asks, while the caller waits.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
-  const model = { client, request: new ModelRequest(settings), tools: toolsOf(settings) };
+  const model = { client, vendor: modelVendor(baseURL), request: new ModelRequest(settings), tools: toolsOf(settings) };
   return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
 }
 
 /** Shared by all calls of a bot. */
 interface Model {
   readonly client: OpenAI;
+  /** The name under which its usage has a price. */
+  readonly vendor: string;
   readonly request: ModelRequest;
   readonly tools: Tool[];
 }
@@ -180,7 +183,12 @@ export class LlmHook implements DialogHook {
     deadline: AnswerDeadline,
   ): AsyncIterable<DialogAction> {
     const chunks = await this.#ask(asked, signal);
+    const used = { type: 'usage', vendor: this.#model.vendor, model: this.#settings.model } as const;
+    let isFirst = true;
     for await (const chunk of chunks) {
+      if (isFirst) yield { ...used, units: { requests: 1 } };
+      isFirst = false;
+      if (chunk.usage) yield { ...used, units: tokenUnits(chunk.usage) };
       const { text, isNews } = stream.take(chunk);
       if (text !== '') yield { type: 'say', text, more: true };
       // Only new content counts: a server's keep-alives do not restart the wait.

@@ -79,7 +79,7 @@ function wishText(wish: CallBackReading | undefined): string {
 
 type Fields = Pick<
   OpenAI.Chat.ChatCompletionCreateParamsStreaming,
-  'max_tokens' | 'max_completion_tokens' | 'temperature' | 'reasoning_effort'
+  'max_tokens' | 'max_completion_tokens' | 'temperature' | 'reasoning_effort' | 'stream_options'
 >;
 
 export interface ModelLimits {
@@ -112,6 +112,7 @@ export class ModelRequest {
   constructor({ baseUrl, model, maxTokens, temperature, reasoningEffort }: ModelLimits) {
     const isNew = isNewFamily(model) || NEW_HOSTS.test(new URL(baseUrl).hostname);
     this.#fields = {
+      stream_options: { include_usage: true },
       ...(isNew ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),
       ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
@@ -140,6 +141,7 @@ export class ModelRequest {
         this.#fields = { ...rest, max_tokens: max_completion_tokens ?? null };
         return true;
       case 'temperature':
+      case 'stream_options':
       case 'reasoning_effort': {
         const { [named]: _refused, ...without } = sent;
         this.#fields = without;
@@ -154,7 +156,7 @@ export class ModelRequest {
 /** The field that the server names: OpenAI in `param`, other servers in their message. */
 function refusedField(sent: Fields, error: unknown): keyof Fields | undefined {
   if (!(error instanceof APIError) || !REFUSED.has(Number(error.status))) return undefined;
-  const names = (['max_tokens', 'max_completion_tokens', 'temperature', 'reasoning_effort'] as const).filter(
+  const names = (['max_tokens', 'max_completion_tokens', 'temperature', 'reasoning_effort', 'stream_options'] as const).filter(
     (name) => sent[name] !== undefined,
   );
   return names.find((name) => error.param === name) ?? names.find((name) => new RegExp(`\\b${name}\\b`, 'u').test(error.message));

@@ -7,6 +7,7 @@ import type { BotChats } from '../../rehearsal/chat/bot-chats.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { PlacingMeans } from '../../config/tenants.ts';
 import type { Settings } from '../../config/schema.ts';
+import type { PriceList } from '../../config/prices.ts';
 import type { Problem } from '../../config/problem.ts';
 import type { BotOutline } from '../../dialog/bot-dialog.ts';
 import type { CampaignControl } from '../../outbound/campaign-control.ts';
@@ -107,6 +108,8 @@ export interface ApiDeps {
   readonly voicemails?: Pick<VoicemailSounds, 'of'> | undefined;
   /** Absent without replays. */
   readonly replays?: ReplayOrders | undefined;
+  /** Absent where costs are not served. */
+  readonly prices?: PriceList | undefined;
   /** Absent without webhooks. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'replay'> | undefined;
 }

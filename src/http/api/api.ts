@@ -30,6 +30,7 @@ import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
+import { costRoutes } from './costs/cost-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -102,6 +103,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         submissionRoutes,
         botRoutes,
         botCountRoutes,
+        costRoutes,
         botChatRoutes,
         campaignRoutes,
         campaignProgressRoutes,

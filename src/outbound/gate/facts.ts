@@ -1,4 +1,5 @@
 import type { Consent, Purpose, Suppression, DaySpending } from '../../records/dialling.ts';
+import type { ReachedSpend } from '../../costs/spend.ts';
 import type { DialNumber } from '../number.ts';
 import type { DiallingProfile, Duty, TimingRules } from './profile.ts';
 
@@ -22,6 +23,7 @@ export const REFUSALS = [
   'cap-day',
   'ceiling-calls',
   'ceiling-cost',
+  'ceiling-spend',
   'holiday',
   'outside-window',
   'too-soon',
@@ -64,6 +66,8 @@ export interface DialFacts {
   /** Why the configured destinations exclude the number; undefined where they include it. */
   readonly destinationRefusal: string | undefined;
   readonly day: DayFacts;
+  /** The limit that the real cost of the day's calls has reached; undefined for none. */
+  readonly spend?: ReachedSpend | undefined;
   /** Possible zones of the person, from `recipientZones`. Empty: unknown. */
   readonly zones: readonly string[];
   readonly purpose: Purpose | undefined;

@@ -48,10 +48,10 @@ function aboutNumber({ number, destinationRefusal }: DialFacts, { name, countrie
 }
 
 /** The day's ceilings. A call without a known price only counts for the number of calls. */
-function aboutDay({ day }: DialFacts, atMs: number): Finding[] {
+function aboutDay({ day, spend }: DialFacts, atMs: number): Finding[] {
   const { endsAtMs: untilMs, costMicros, spent } = day;
   if (atMs >= untilMs) return [];
-  return spent.flatMap((each): Finding[] => {
+  return [...aboutSpend(spend, untilMs), ...spent.flatMap((each): Finding[] => {
     const whose = each.of === 'key' ? 'of the key or person' : 'of the tenant';
     const calls = {
       refusal: 'ceiling-calls',
@@ -64,7 +64,14 @@ function aboutDay({ day }: DialFacts, atMs: number): Finding[] {
       ...(each.calls >= each.mostCalls ? [calls] : []),
       ...(costMicros !== undefined && before + costMicros > most ? [{ refusal: 'ceiling-cost', detail, untilMs } as const] : []),
     ];
-  });
+  })];
+}
+
+function aboutSpend(spend: DialFacts['spend'], untilMs: number): Finding[] {
+  if (spend === undefined) return [];
+  const whose = spend.of === 'bot' ? "the bot's calls" : 'all calls';
+  const detail = `${whose} have cost ${amountText(spend.knownMicros)} today, at most ${amountText(spend.mostMicros)} (maximumPerDay)`;
+  return [{ refusal: 'ceiling-spend', detail, untilMs }];
 }
 
 function amountText(micros: number): string {

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { judgedWrong } from '../attention.ts';
 import type { CallRecord, Store, StoredCall } from '../port.ts';
 import { type AnalysisSegment, type CallAnalysis, callAnalysis } from '../analysis/document.ts';
+import { NO_PRICES, type PriceList } from '../../config/prices.ts';
+import { costOf } from '../../costs/cost.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
@@ -46,6 +48,8 @@ export interface AnalyseCallParts {
   readonly clock: Clock;
   /** The profiles that say what to extract from which calls; without them, transcript and measures only. */
   readonly profiles?: AnalysisProfiles | undefined;
+  /** Prices of what the profile's model uses; unknown when absent. */
+  readonly prices?: PriceList | undefined;
   /** Working folder for channels and pieces of recordings; the caller removes what is left in it. */
   readonly workFolder: string;
   /** Returns a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
@@ -67,7 +71,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const audible = parts.plain === undefined ? call : await parts.plain(call);
   const { heard, callerSpeechS, botSpeechS } = await hearCall(parts, audible, prepared, signal);
   const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
-  const { findings, channels, talkRatio } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
+  const { findings, channels, talkRatio, usage } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const [caller, bot] = channels;
   const analysis = callAnalysis.parse(
     // Round trip through JSON, which drops undefined fields.
@@ -102,6 +106,8 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     document: analysis,
     judged: judgedWrong(analysis, (call.recordingStartedAtMs ?? call.startedAtMs) - call.startedAtMs),
   });
+  const { parts: costs } = costOf(usage, parts.prices ?? NO_PRICES);
+  if (costs.length > 0) await parts.store.calls.addCost(tenantId, callId, `analysis/${key}`, costs);
   return analysis;
 }
 

@@ -1,7 +1,10 @@
+import { NO_PRICES, type PriceList } from '../../config/prices.ts';
+import { costOf } from '../../costs/cost.ts';
+import { carriedMinutes } from '../../costs/usage.ts';
 import { z } from 'zod';
 import type { RefusedCalls } from '../../call/control/refusals.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
-import { type CallRecord, callRecord, type NewCallRecord, storable } from '../record.ts';
+import { type CallRecord, callRecord, IMPORTED, type NewCallRecord, storable } from '../record.ts';
 import type { Recordings } from '../objects/recordings.ts';
 import { JobSubjectError } from '../errors.ts';
 import type { Outbox, OutboxEntry } from '../outbox/outbox.ts';
@@ -90,6 +93,8 @@ export async function keepOptOut(
 export interface DeliverEndedParts {
   readonly store: Store;
   readonly queue: JobQueue;
+  /** Prices of what the calls used; their costs are unknown when absent. */
+  readonly prices?: PriceList | undefined;
   /** Sends webhooks; not sent when absent. */
   readonly dispatcher?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
@@ -106,7 +111,7 @@ export interface DeliverEndedParts {
  * Stores ended calls, announces them, enqueues their analysis, then reports outbound ones; announces events of live calls. Every step may be
  * repeated.
  */
-export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStored, callsBack }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, queue, prices = NO_PRICES, dispatcher, sealLater, onStored, callsBack }: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
     const { id: callId, tenantId, endReason, direction } = record;
     const isOwed = endReason === CALL_BACK_PROMISED || (endReason === PROCESS_DIED && callsBack?.(record) === true);
@@ -126,7 +131,7 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStore
       await dispatcher?.announce(event.data);
       return;
     }
-    const record = recordOf(entry);
+    const record = withCost(recordOf(entry), prices);
     await suppressPersonOf(store, record);
     await store.calls.upsert(record);
     if (dispatcher !== undefined) await tellAll(dispatcher, record);
@@ -136,7 +141,7 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater, onStore
   };
   /** Only records: mixed with events, the order of announcements could change. */
   const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
-    const records = entries.map(recordOf);
+    const records = entries.map((entry) => withCost(recordOf(entry), prices));
     for (const record of records) await suppressPersonOf(store, record);
     await store.calls.upsertMany(records);
     const toAnalyse: CallRecord[] = [];
@@ -162,6 +167,14 @@ function recordOf(entry: OutboxEntry): CallRecord {
   const parsed = callRecord.safeParse(storable(entry.body));
   if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
   return parsed.data;
+}
+
+/** An ended call with what it cost. A recording from elsewhere cost no call; a call between people was carried by others. */
+function withCost(record: CallRecord, prices: PriceList): CallRecord {
+  const { endedAtMs, carrier, mode, usage = [] } = record;
+  if (endedAtMs === undefined || carrier === IMPORTED) return record;
+  const carried = mode === 'listen' ? [] : carriedMinutes(record);
+  return { ...record, cost: costOf([...usage, ...carried], prices) };
 }
 
 /** Puts a number on the tenant's own list. Repeatable: the first opt-out's time stays. */

@@ -39,6 +39,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     ...(record.callBackAtWallMs === undefined ? {} : { callBackAtMs: record.callBackAtWallMs }),
     ...(record.transfers.length === 0 ? {} : { transfers: record.transfers.map(transferOf) }),
     ...voicemailsOf(record),
+    ...(record.usage.length === 0 ? {} : { usage: [...record.usage] }),
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,

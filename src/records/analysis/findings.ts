@@ -1,4 +1,5 @@
 import { type Findings, type Ground, judge } from './conditions.ts';
+import type { UsedUnits } from '../../costs/usage.ts';
 import type { AnalysisProfile } from './profile.ts';
 import { dayInZone } from '../../language/index.ts';
 import type { IdentifiedSpeaker, TranscriptAnalysis, TranscriptionResult } from '../../speech/asr/transcription-result.ts';
@@ -55,6 +56,8 @@ export async function findingsOf(
   readonly channels: readonly ChannelTranscript[];
   /** The first role's share of all speech; null where unknown. */
   readonly talkRatio: number | null;
+  /** What the profile's model used. */
+  readonly usage: readonly UsedUnits[];
 }> {
   const { profile, hash } = loaded;
   const redactor = new Redactor(profile.redaction);
@@ -135,7 +138,8 @@ export async function findingsOf(
     ],
   };
   // Round trip through JSON, which drops undefined fields.
-  return { findings: analysisFindings.parse(JSON.parse(JSON.stringify(document))), channels, talkRatio: talk.ratio };
+  const parsed = analysisFindings.parse(JSON.parse(JSON.stringify(document)));
+  return { findings: parsed, channels, talkRatio: talk.ratio, usage: filled?.usage ?? [] };
 }
 
 function talkRatioOf(

@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
+import { modelVendor, tokenUnits, UNREPORTED_ANSWERS, UsageCount, type UsedUnits } from '../../costs/usage.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnalysisModelError } from '../errors.ts';
 import { valueSchema } from './field-value.ts';
@@ -12,6 +13,8 @@ import { phraseSpans, spannedTokens, type Evidence, evidenceIn, type Utterance }
 export interface ModelFields {
   readonly fields: readonly ExtractedField[];
   readonly problems: readonly string[];
+  /** Tokens of all tries. */
+  readonly usage: readonly UsedUnits[];
 }
 
 /** Asks once more with the complaint, then gives up. */
@@ -43,16 +46,18 @@ export class FieldModel {
     language: string,
     signal: AbortSignal,
   ): Promise<ModelFields> {
-    if (fields.length === 0 || utterances.length === 0) return { fields: [], problems: [] };
+    if (fields.length === 0 || utterances.length === 0) return { fields: [], problems: [], usage: [] };
     const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [
       { role: 'system', content: [INSTRUCTIONS, this.#settings.instructions ?? ''].join('\n').trim() },
       { role: 'user', content: `${fieldList(fields)}\n\nTranscript (${language}):\n${this.#lines(utterances)}` },
     ];
     let complaint = '';
+    const used = new UsageCount();
     for (let tried = 0; tried < MOST_TRIES; tried += 1) {
-      const text = await this.#ask(messages, fields, signal);
+      const { text, usage } = await this.#ask(messages, fields, signal);
+      for (const each of usage) used.add(each);
       const answer = parsed(text);
-      if (answer.success) return checked(fields, answer.data, utterances);
+      if (answer.success) return { ...checked(fields, answer.data, utterances), usage: used.all };
       complaint = z.prettifyError(answer.error);
       messages.push(
         { role: 'assistant', content: text },
@@ -66,7 +71,7 @@ export class FieldModel {
     messages: OpenAI.Chat.ChatCompletionMessageParam[],
     fields: readonly ProfileField[],
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<{ readonly text: string; readonly usage: readonly UsedUnits[] }> {
     try {
       const answer = await this.#client.chat.completions.create(
         {
@@ -77,13 +82,20 @@ export class FieldModel {
         },
         { signal },
       );
-      return answer.choices[0]?.message.content ?? '';
+      return { text: answer.choices[0]?.message.content ?? '', usage: this.#usageOf(answer.usage) };
     } catch (error) {
       signal.throwIfAborted();
       const status = error instanceof APIError && typeof error.status === 'number' ? error.status : undefined;
       const retryable = error instanceof APIConnectionError || status === undefined || status === 429 || status >= 500;
       throw new AnalysisModelError(`the model gave no answer: ${errorText(error)}`, retryable, error);
     }
+  }
+
+  /** @param reported undefined where the server does not count: the cost is then unknown */
+  #usageOf(reported: OpenAI.CompletionUsage | undefined): UsedUnits[] {
+    const { name: model, baseUrl } = this.#settings;
+    const units = reported === undefined ? { [UNREPORTED_ANSWERS]: 1 } : tokenUnits(reported);
+    return Object.entries(units).map(([unit, amount]) => ({ vendor: modelVendor(baseUrl), model, unit, amount, job: 'analysis' }));
   }
 
   /** One line an utterance; of a long transcript the middle is left out. */
@@ -116,7 +128,7 @@ function checked(
   fields: readonly ProfileField[],
   answer: z.output<typeof answerSchema>,
   utterances: readonly Utterance[],
-): ModelFields {
+): Omit<ModelFields, 'usage'> {
   const found: ExtractedField[] = [];
   const problems: string[] = [];
   for (const field of fields) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type CallCost, type CostPart, knownMicros, totalMicros, withParts } from '../../costs/cost.ts';
 import { StoreRecordError } from '../errors.ts';
 import { figuresOf } from '../figures.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
@@ -59,7 +60,7 @@ const NOT_COUNTED = { ending: null, result: null, answered: false, optedOut: fal
 
 /** A record as columns: personal data sealed, the rest plain. Fields missing in a newer revision become null. */
 export function callColumns(record: CallRecord, key: CallKey) {
-  const { legs, attachments, turns, timeline, ...facts } = record;
+  const { legs, attachments, turns, timeline, usage: _inCost, cost, ...facts } = record;
   const { plain, personal } = split(personalCall, facts);
   return {
     call: {
@@ -70,6 +71,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
       durationMs: record.endedAtMs === undefined ? null : Math.max(0, record.endedAtMs - record.startedAtMs),
       ...replyTimes(turns),
       ...(figuresOf(record) ?? NOT_COUNTED),
+      ...costColumns(cost),
       campaignId: record.outbound?.campaignId ?? null,
       answeredBy: record.outbound?.answeredBy ?? null,
       personal: key.seal('call', personal),
@@ -93,6 +95,14 @@ function split<Shape extends z.ZodRawShape, Fields extends object>(sealed: z.Zod
     // The rest, by the same names.
     plain: Object.fromEntries(entries.filter((entry) => !isSealed(entry))) as Omit<Fields, keyof Shape>,
   };
+}
+
+/** A cost as columns, so that costs can be added up. @param later parts from after the call */
+export function costColumns(cost: CallCost | undefined, later: Readonly<Record<string, readonly CostPart[]>> = {}) {
+  const parts = Object.values(later).flat();
+  if (cost === undefined) return { costMicros: null, knownCostMicros: null, costCurrency: null, cost: null };
+  const whole = withParts(cost, parts);
+  return { costMicros: totalMicros(whole), knownCostMicros: knownMicros(whole), costCurrency: cost.currency, cost };
 }
 
 /** Longest stored path; a longer one is a loop. */

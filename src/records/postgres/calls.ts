@@ -2,9 +2,10 @@ import { sql, and, asc, eq, lt, lte, type SQL } from 'drizzle-orm';
 import { Repository } from './repository.ts';
 import { type Session, inStoreErrors } from './tenancy.ts';
 import { inFormat } from '../../audio/recording-format.ts';
+import { type CostPart, withParts } from '../../costs/cost.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
 import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
-import { callColumns, checkedRecord, openCall, openTimeline, openTurn } from './call-rows.ts';
+import { callColumns, checkedRecord, costColumns, openCall, openTimeline, openTurn } from './call-rows.ts';
 import { countCalls, pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
 import { erasedAmong, wasErased } from './keys.ts';
@@ -28,7 +29,14 @@ export class PostgresCalls extends Repository implements CallRepository {
       }
       const columns = callColumns(record, key);
       const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
-      const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...changes } = values;
+      const [before] = await tx
+        .select({ laterCost: calls.laterCost })
+        .from(calls)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
+        .for('update');
+      const withLater = costColumns(record.cost, before?.laterCost ?? {});
+      const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...columnsOfRecord } = values;
+      const changes = { ...columnsOfRecord, ...withLater };
       const written = await tx
         .insert(calls)
         .values(values)
@@ -122,6 +130,7 @@ export class PostgresCalls extends Repository implements CallRepository {
           ...withoutNulls(call),
           ...(recordingPath === undefined ? {} : { recordingPath: inFormat(recordingPath, recordingFormat) }),
           ...openCall(call.personal, key),
+          ...costOfRow(call),
           legs: legRows.map(withoutNulls),
           attachments: attachmentRows.map(withoutNulls),
           turns: turnRows.map((turn) => ({ ...withoutNulls(turn), ...openTurn(turn.index, turn.personal, key) })),
@@ -152,6 +161,21 @@ export class PostgresCalls extends Repository implements CallRepository {
     return isKnown;
   }
 
+  async addCost(tenantId: string, callId: string, job: string, parts: readonly CostPart[]): Promise<boolean> {
+    return this.atOnce(tenantId, async (tx) => {
+      const isIt = and(eq(calls.tenantId, tenantId), eq(calls.id, callId));
+      const [row] = await tx.select({ cost: calls.cost, later: calls.laterCost }).from(calls).where(isIt).for('update');
+      if (row === undefined) return false;
+      const laterCost = { ...row.later, [job]: parts };
+      await tx
+        .update(calls)
+        .set({ laterCost, ...costColumns(row.cost ?? undefined, laterCost) })
+        .where(isIt);
+      await markCallStale(tx, tenantId, callId);
+      return true;
+    });
+  }
+
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
     // A call keeps an existing analysis when another one fails.
     await this.#change(tenantId, callId, { analysisState: 'failed' }, eq(calls.analysisState, 'pending'));
@@ -178,6 +202,12 @@ export class PostgresCalls extends Repository implements CallRepository {
     );
     return changed.length > 0;
   }
+}
+
+/** The call's cost with what jobs have added. */
+function costOfRow({ cost, laterCost }: typeof calls.$inferSelect): Pick<CallRecord, 'cost'> {
+  if (cost === null) return { cost: undefined };
+  return { cost: withParts(cost, Object.values(laterCost ?? {}).flat()) };
 }
 
 /** Terms a call is found by. */

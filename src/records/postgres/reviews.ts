@@ -191,12 +191,7 @@ export async function keepFound(session: Session, tenantId: string, records: rea
 }
 
 /** Lists a call that its analysis judged wrong; `[]` where it judges it right. */
-export async function keepJudged(
-  session: Session,
-  tenantId: string,
-  callId: string,
-  judged: readonly Finding[],
-): Promise<void> {
+export async function keepJudged(session: Session, tenantId: string, callId: string, judged: readonly Finding[]): Promise<void> {
   if (judged.length > 0) {
     await session.execute(sql`
       INSERT INTO ${reviews} (tenant_id, call_id, started_at_ms, bot_name, found, judged, reasons, state, labels)

@@ -7,8 +7,8 @@ import { calls, turns } from './schema.ts';
 import { BUCKET_COLUMNS, ENDING_COLUMNS, FIGURE_COLUMNS, rollups, staleSlots } from './statistics-schema.ts';
 import type { Session } from './tenancy.ts';
 
-/** What a call cost: zero, and no currency, where calls have no cost. */
-const COST = { micros: sql`0`, currency: sql`''` };
+/** What a call cost, as far as it is known: zero, and no currency, where calls have no cost. */
+const COST = { micros: sql`coalesce(${calls.knownCostMicros}, 0)`, currency: sql`coalesce(${calls.costCurrency}, '')` };
 /** A group of calls has one row. */
 export const KEY = sql.raw('slot_ms, bot_name, bot_version, direction, currency');
 /** All columns that are summed, in one order. */
@@ -35,7 +35,9 @@ const COUNTED = sql.raw(
     ...ENDINGS.map((ending, at) => `(count(*) FILTER (WHERE ending = '${ending}'))::int AS ${ENDING_COLUMNS[at]}`),
   ].join(', '),
 );
-const SPREAD = sql.raw(BUCKET_COLUMNS.map((name, at) => `(sum(replies) FILTER (WHERE bucket = ${at}))::int AS ${name}`).join(', '));
+const SPREAD = sql.raw(
+  BUCKET_COLUMNS.map((name, at) => `(sum(replies) FILTER (WHERE bucket = ${at}))::int AS ${name}`).join(', '),
+);
 const BUCKETED = sql.raw(BUCKET_COLUMNS.map((name) => `coalesce(${name}, 0) AS ${name}`).join(', '));
 const BOUNDS = sql.raw(`ARRAY[${BUCKET_BOUNDS_MS.join(', ')}]::float8[]`);
 

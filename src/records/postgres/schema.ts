@@ -17,6 +17,7 @@ import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 import { ENDINGS } from '../../call/log/outcome.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import { RESULTS } from '../figures.ts';
+import type { CallCost, CostPart } from '../../costs/cost.ts';
 
 /**
  * The tables. Every one begins with the tenant, in rows and keys. Times are whole milliseconds since the Unix epoch, without time zones. Indexes put
@@ -90,6 +91,15 @@ export const calls = offhook.table(
     optedOut: boolean('opted_out').notNull().default(false),
     cutOffs: integer('cut_offs').notNull().default(0),
     notUnderstood: integer('not_understood').notNull().default(0),
+    /** In millionths of `cost_currency`, with its analysis; null where a part is unknown. */
+    costMicros: bigint('cost_micros', { mode: 'number' }),
+    /** Sum of the parts whose cost is known. */
+    knownCostMicros: bigint('known_cost_micros', { mode: 'number' }),
+    costCurrency: text('cost_currency'),
+    /** The call's cost as it ended, with its parts. */
+    cost: jsonb('cost').$type<CallCost>(),
+    /** Parts from after the call, by job. */
+    laterCost: jsonb('later_cost').$type<Record<string, readonly CostPart[]>>(),
     disposition: text('disposition'),
     /** State of the analysis of an ended call. */
     analysisState: text('analysis_state', { enum: ['none', 'pending', 'done', 'failed'] })
@@ -104,6 +114,7 @@ export const calls = offhook.table(
     /** Hashes of words that were said, set and noted; and one for each variable with its value. */
     words: words('words'),
     analysisWords: words('analysis_words'),
+    /** Numbers, digits and variables. */
     /** Numbers, digits and variables. */
     personal: sealed('personal'),
   },

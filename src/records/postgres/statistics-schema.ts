@@ -60,7 +60,11 @@ export const rollups = offhook.table(
 /** Quarters of an hour whose figures are to be computed again: a row for each change of a call, so that no two writers wait for each other. */
 export const staleSlots = offhook.table(
   'stale_slots',
-  { id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(), tenantId: tenant(), slotMs: wallMs('slot_ms').notNull() },
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    tenantId: tenant(),
+    slotMs: wallMs('slot_ms').notNull(),
+  },
   (table) => [index('stale_slots_of_tenant').on(table.tenantId, table.slotMs), ofTenant()],
 );
 

@@ -1,9 +1,9 @@
-import { and, eq, gte, isNotNull, lt, sql, type SQL } from 'drizzle-orm';
+import { and, eq, gte, inArray, isNotNull, lt, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { ENDINGS } from '../../call/log/outcome.ts';
 import { SLOT_MS, slotOf } from '../periods.ts';
 import { replyTimes } from '../reply-times.ts';
-import type { CountedCalls, FigureGroup, Figures, PathCounts, StatisticsRepository } from '../statistics.ts';
+import type { CostGroup, CostSum, CountedCalls, FigureGroup, Figures, PathCounts, StatisticsRepository } from '../statistics.ts';
 import { equals } from './query.ts';
 import { Repository } from './repository.ts';
 import { countedCalls, KEY, rollUp, SUMMED } from './rollups.ts';
@@ -37,7 +37,15 @@ const outcome = z.object({ disposition: z.string(), calls: z.number() });
 /** Changed quarters of an hour that a reader computes itself; the sweep does the rest. */
 const AT_READING = 96;
 
-/** Figures of calls, from rollups; paths of calls. Uses unencrypted columns only: steps, times and reasons. */
+const costed = z.object({
+  group: z.string().nullable(),
+  currency: z.string(),
+  calls: z.number(),
+  micros: z.number(),
+  unknown: z.number(),
+});
+
+/** Figures of calls, from rollups; paths and costs of calls. Uses unencrypted columns only: steps, times, reasons and costs. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
   async paths(tenantId: string, asked: CountedCalls): Promise<PathCounts> {
     const rows = await this.#rows(
@@ -153,6 +161,48 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
       }));
   }
 
+  async costs(tenantId: string, { fromMs, toMs }: { fromMs: number; toMs: number }, by: CostGroup): Promise<readonly CostSum[]> {
+    const day = sql`to_char(to_timestamp(${calls.startedAtMs} / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`;
+    const group = { bot: sql`${calls.botName}`, campaign: sql`${calls.campaignId}`, day, vendor: sql`part->>'vendor'` }[by];
+    const later = sql`coalesce((SELECT jsonb_agg(one) FROM jsonb_each(coalesce(${calls.laterCost}, '{}')) AS job, jsonb_array_elements(job.value) AS one), '[]')`;
+    const parts = by === 'vendor' ? sql`, jsonb_array_elements(${calls.cost}->'parts' || ${later}) AS part` : sql``;
+    const micros =
+      by === 'vendor'
+        ? sql`CASE WHEN part->>'cost' = 'unknown' THEN 0 ELSE round((part->>'cost')::numeric * 1000000) END`
+        : sql`${calls.knownCostMicros}`;
+    const unknown = by === 'vendor' ? sql`part->>'cost' = 'unknown'` : sql`${calls.costMicros} IS NULL`;
+    const rows = await this.#rows(
+      tenantId,
+      costed,
+      sql`
+      SELECT ${group} AS "group", ${calls.costCurrency} AS currency, count(DISTINCT ${calls.id})::int AS calls,
+        sum(${micros})::float8 AS micros, (count(DISTINCT ${calls.id}) FILTER (WHERE ${unknown}))::int AS unknown
+      FROM ${calls}${parts}
+      WHERE ${calls.tenantId} = ${tenantId} AND ${calls.startedAtMs} >= ${fromMs} AND ${calls.startedAtMs} < ${toMs}
+        AND ${calls.costCurrency} IS NOT NULL
+      GROUP BY 1, 2 ORDER BY ${by === 'day' ? sql`1` : sql`micros DESC, 1`}`,
+    );
+    return rows.map(({ group: name, currency, calls: count, micros: knownMicros, unknown: unknownCalls }) => ({
+      group: name ?? undefined,
+      currency,
+      calls: count,
+      knownMicros,
+      unknownCalls,
+    }));
+  }
+
+  async spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { botName: string; micros: number }[]> {
+    if (tenantIds.length === 0) return [];
+    return inStoreErrors(
+      this.tenancy.owner
+        .select({ botName: calls.botName, micros: sql<number>`sum(${calls.knownCostMicros})::float8` })
+        .from(calls)
+        .where(and(inArray(calls.tenantId, [...tenantIds]), gte(calls.startedAtMs, sinceMs), isNotNull(calls.knownCostMicros)))
+        .groupBy(calls.botName)
+        .execute(),
+    );
+  }
+
   async #rows<Row>(tenantId: string, shape: z.ZodType<Row>, query: SQL): Promise<Row[]> {
     const { rows } = await this.ask(tenantId, (session) => session.execute(query));
     return z.array(shape).parse(rows);
@@ -179,7 +229,13 @@ function countedRows(tenantId: string, { fromMs, toMs, botName, botVersion }: Co
     lt(rollups.slotMs, lastMs),
     equals(rollups, { botName, botVersion }),
   );
-  const ends = firstMs > lastMs ? [{ fromMs, toMs }] : [{ fromMs, toMs: firstMs }, { fromMs: lastMs, toMs }];
+  const ends =
+    firstMs > lastMs
+      ? [{ fromMs, toMs }]
+      : [
+          { fromMs, toMs: firstMs },
+          { fromMs: lastMs, toMs },
+        ];
   const parts = ends.filter((end) => end.fromMs < end.toMs);
   const columns = sql`${KEY}, cost_micros, ${sql.raw(SUMMED.join(', '))}, dispositions`;
   const stored = sql`SELECT ${columns} FROM ${rollups} WHERE ${whole}`;

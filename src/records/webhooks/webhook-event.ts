@@ -94,6 +94,7 @@ export function callEnded(record: NewCallRecord): WebhookEvent {
     recorded: record.recordingPath !== undefined,
     ...(record.outbound?.answeredBy === undefined ? {} : { answeredBy: record.outbound.answeredBy }),
     ...(record.outbound?.message === undefined ? {} : { message: record.outbound.message }),
+    ...(record.cost === undefined ? {} : { cost: JSON_COST.parse(JSON.parse(JSON.stringify(record.cost))) }),
     ...(record.optOut === undefined ? {} : { optOut: record.optOut.kind }),
     ...(record.callBackAtMs === undefined ? {} : { callBackAt: new Date(record.callBackAtMs).toISOString() }),
   };
@@ -181,6 +182,7 @@ export function attemptEvent(
   return { type: `attempt.${what}`, tenantId, callId, part: '', atMs, data, numbers: { from, to }, words };
 }
 
+const JSON_COST = z.json();
 const JSON_RECORD = z.record(z.string(), z.string());
 
 function isoTime(atMs: number | undefined): string | undefined {

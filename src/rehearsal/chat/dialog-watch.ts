@@ -78,7 +78,7 @@ export class DialogWatch {
         const next = await this.work(answer.next(), signal);
         if (next.done === true) return;
         const action = next.value;
-        if (action.type !== 'say' && action.type !== 'play') {
+        if (action.type !== 'say' && action.type !== 'play' && action.type !== 'usage') {
           // Earlier sentences are requested first.
           await this.work(setImmediate(), signal);
           if (!signal.aborted) this.#tell({ type: 'action', bot, action });

@@ -8,12 +8,14 @@ import type {
   RecognitionOptions,
   RecognitionSession,
   SpeechSwitch,
+  SpeechUsage,
   SwitchReason,
   SynthesisRequest,
   Synthesizer,
 } from '../port.ts';
 import { FallbackRecognition, type RecognitionCandidate } from './fallback-recognition.ts';
 import { speakWithFallback, type SynthesisCandidate } from './fallback-synthesis.ts';
+import { SpeechMeter } from './speech-meter.ts';
 
 /** Candidates for recognition and synthesis in one call. */
 export interface CallChoices {
@@ -66,6 +68,7 @@ export class RoutedCallSpeech implements CallSpeech {
   readonly synthesizer: Synthesizer;
   readonly #parts: CallSpeechParts;
   readonly #slots: CallSlots;
+  readonly #meter = new SpeechMeter();
   #listener: ((news: SpeechSwitch) => void) | undefined;
   readonly #untold: SpeechSwitch[] = [];
   /** The vendor in use, by service and language. */
@@ -105,6 +108,10 @@ export class RoutedCallSpeech implements CallSpeech {
     for (const news of this.#untold.splice(0)) listener(news);
   }
 
+  used(): readonly SpeechUsage[] {
+    return this.#meter.used;
+  }
+
   release(): void {
     this.#slots.release();
   }
@@ -141,7 +148,8 @@ export class RoutedCallSpeech implements CallSpeech {
     const [first] = choices;
     if (first === undefined) return closedSession('no configured recogniser takes this language', listener);
     const candidates = choices.map((choice): RecognitionCandidate => {
-      const { name, recogniser, mayIdle } = choice;
+      const { name, mayIdle } = choice;
+      const recogniser = this.#meter.recogniser(name, choice.recogniser);
       return { name, recogniser, mayIdle, takeSlot: () => this.#slots.take(choice) };
     });
     const recognises = ({ name, recogniser }: RecognitionChoice | RecognitionCandidate, reason: SwitchReason): void => {
@@ -174,7 +182,7 @@ export class RoutedCallSpeech implements CallSpeech {
     const slot = this.#slots.take(choice);
     if (slot === undefined) return closedSession(`${choice.name} has no free slot`, listener);
     let committedMs: number | undefined;
-    const session = choice.recogniser.open(options, (event) => {
+    const session = this.#meter.recogniser(choice.name, choice.recogniser).open(options, (event) => {
       if (event.type === 'closed') slot.release();
       if (event.type === 'final' && event.endOfUtterance !== false && committedMs !== undefined) {
         watch.finalAfterCommit(choice.name, clock.nowMs() - committedMs);
@@ -199,7 +207,10 @@ export class RoutedCallSpeech implements CallSpeech {
 
   #speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const { clock, watch, lateness, usualSpeaker } = this.#parts;
-    const candidates = this.#synthesizers(request.language);
+    const candidates = this.#synthesizers(request.language).map((candidate): SynthesisCandidate => {
+      const { name, synthesizer } = candidate;
+      return { name, synthesizer: this.#meter.synthesizer(name, synthesizer), request: (asked) => candidate.request(asked) };
+    });
     const isInMemory = (one: SynthesisCandidate): boolean => one.synthesizer.isInMemory?.(one.request(request)) === true;
     const fromMemory = new Set(candidates.filter(isInMemory).map(({ name }) => name));
     return speakWithFallback(candidates, request, signal, {

@@ -98,6 +98,7 @@ export class ScriptedMedia {
       return null;
     };
     return {
+      'spend-reached': ({ bots }) => note(`spend-reached ${bots.join(',')}`),
       answer: async ({ inbound, place: { lane } = { lane: 0 } }) => {
         await this.delay;
         if (this.refusal !== undefined) return this.refusal;

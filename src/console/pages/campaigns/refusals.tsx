@@ -43,6 +43,8 @@ const refusalWords = words(
     'ceiling-cost': 'Today’s calls cost enough',
     'ceiling-cost: do':
       'Nothing to do: they are called on the next day. The ceilings are dialling.costPerDay and costPerDayOfKey.',
+    'ceiling-spend': 'Today’s calls have cost the most they may',
+    'ceiling-spend: do': 'Nothing to do: they are called on the next day. The limit is maximumPerDay, of spend or of the bot.',
     holiday: 'A holiday where they are',
     'holiday: do': 'Nothing to do: they are called on the next working day.',
     'outside-window': 'Outside of the hours in which they may be called',
@@ -81,6 +83,8 @@ const refusalWords = words(
     'ceiling-calls: do': 'कुछ नहीं करना: अगले दिन कॉल होगी। सीमाएँ dialling.callsPerDay और callsPerDayOfKey हैं।',
     'ceiling-cost': 'आज की कॉलों की लागत पूरी',
     'ceiling-cost: do': 'कुछ नहीं करना: अगले दिन कॉल होगी। सीमाएँ dialling.costPerDay और costPerDayOfKey हैं।',
+    'ceiling-spend': 'आज की कॉलों की लागत सीमा पूरी',
+    'ceiling-spend: do': 'कुछ नहीं करना: अगले दिन कॉल होगी। सीमा maximumPerDay है, spend की या बॉट की।',
     holiday: 'उनके यहाँ अवकाश',
     'holiday: do': 'कुछ नहीं करना: अगले कार्य दिवस पर कॉल होगी।',
     'outside-window': 'कॉल के अनुमत समय से बाहर',

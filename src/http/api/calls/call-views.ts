@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ANSWERED_BY } from '../../../config/answered-by.ts';
+import { callCost } from '../../../costs/cost.ts';
 import { type Attempt, ATTEMPT_STATES, DISPOSITIONS, PURPOSES } from '../../../records/dialling.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { maskedEntries, textsFor, viewOf, isoTime, numbersFor, optionalTime } from '../views.ts';
@@ -97,6 +98,11 @@ export const callSummaryView = anyCallView.extend({
   answeredBy: z.enum(ANSWERED_BY).nullable(),
   turns: z.int(),
   disposition: z.string().nullable(),
+  /** What an ended call cost, in `currency`; `unknown` where a part has no price. Null for older calls. */
+  cost: z.union([z.number(), z.literal('unknown')]).nullable(),
+  /** Sum of the parts that have a price. */
+  knownCost: z.number().nullable(),
+  currency: z.string().nullable(),
   analysis: z.enum(['none', 'pending', 'done', 'failed']),
   /** The dialog's variables (a flow: its slots) and notes. Numbers in them are masked without `numbers:read`. */
   variables: z.record(z.string(), z.string()),
@@ -111,12 +117,17 @@ const ofLists = {
   medianReplyMs: true,
   campaign: true,
   answeredBy: true,
+  cost: true,
+  knownCost: true,
+  currency: true,
 } as const;
 
 export const callView = callSummaryView.omit(ofLists).extend({
   /** Where the recording's first sample stands on the timeline, in ms since the call started; null without a recording. */
   recordingStartsMs: z.number().nullable(),
   legalHold: z.boolean(),
+  /** What the call and its analysis cost, part by part; null before its end, and for older calls. */
+  cost: callCost.nullable(),
   /** `listen`: a call between people; the bot's texts are those of the other party. */
   mode: z.enum(['bot', 'listen']),
   summary: z.record(z.string(), z.number()),
@@ -178,8 +189,18 @@ function namedFacts(call: Pick<CallSummary, 'botName' | 'from' | 'to' | 'keeping
   };
 }
 
+const MICROS = 1_000_000;
+
 export function summaryView(call: CallSummary, key: Principal): z.output<typeof callSummaryView> {
-  return viewOf(callSummaryView, call, { ...namedFacts(call, key), turns: call.turnCount, campaign: call.campaignId ?? null });
+  const { costMicros, knownCostMicros, costCurrency: currency = null } = call;
+  return viewOf(callSummaryView, call, {
+    ...namedFacts(call, key),
+    turns: call.turnCount,
+    campaign: call.campaignId ?? null,
+    cost: currency === null ? null : costMicros === undefined ? 'unknown' : costMicros / MICROS,
+    knownCost: knownCostMicros === undefined ? null : knownCostMicros / MICROS,
+    currency,
+  });
 }
 
 /** @param attempt of an outbound call */
@@ -202,6 +223,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     recorded,
     recordingStartsMs: recorded ? recordedAtMs - call.startedAtMs : null,
     legalHold: keeping.legalHold,
+    cost: call.cost ?? null,
     mode: call.mode ?? 'bot',
     outbound:
       outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor([call.from, call.to], key)) },
@@ -225,6 +247,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     recorded: false,
     recordingStartsMs: null,
     legalHold: false,
+    cost: null,
     mode: 'bot',
     summary: {},
     outbound: null,

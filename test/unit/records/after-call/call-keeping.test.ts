@@ -36,6 +36,7 @@ const over: CallRecord = {
   recordingPath: '/data/call_1.wav',
   recordingFailure: undefined,
   transfers: [],
+  usage: [],
   recordingGaps: [],
   playout: {} as CallRecord['playout'],
   timeline: [],
