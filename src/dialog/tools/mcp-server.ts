@@ -59,9 +59,11 @@ export class McpServer {
     this.#parts = parts;
   }
 
-  /** Keeps the connection until the returned function is called. */
+  /** Connects, and keeps the connection until the returned function is called. */
   hold(): () => Promise<void> {
     this.#holders += 1;
+    // Ready before the first call needs it; a failure is told to whoever does.
+    this.#connection().catch(() => undefined);
     let held = true;
     return async () => {
       if (!held) return;
@@ -214,8 +216,9 @@ function isServersAnswer(error: unknown): boolean {
   return typeof code === 'number' && code <= -32_600 && code >= -32_700;
 }
 
+/** 404 by the specification; some servers answer 400. */
 function isUnknownSession(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 404;
+  return error instanceof Error && 'code' in error && (error.code === 404 || error.code === 400);
 }
 
 /** A part of a result as text; MCP's content blocks, https://modelcontextprotocol.io/specification/2025-06-18/server/tools. */

@@ -419,6 +419,12 @@ const cases: Readonly<Record<string, Case>> = {
     on: () => ({ type: 'agent-accepted' }),
     effects: ['silence'],
   },
+  'the dialog has something to tell': {
+    in: ['listening'],
+    on: (atMs) => ({ type: 'dialog-due', atMs, tool: 'check_stock' }),
+    next: 'thinking',
+    effects: ['ask'],
+  },
   'what came of a transfer': { in: ['listening'], on: noAgent, next: 'thinking', effects: ['ask'] },
   'what came of a transfer waits until nobody else has the floor': {
     in: everyRow.filter((row) => row !== 'listening'),
