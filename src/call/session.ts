@@ -310,6 +310,7 @@ export class CallSession implements LiveSession {
     this.#line.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
     this.#warm.tick(nowMs);
+    this.#dialog.tick(nowMs);
     if (media.voice.played) this.#progress.played(media, nowMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0) this.#line.feed({ type: 'time-over' });

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
+import { commandLine, toolSecrets } from './bot-tools.ts';
 import { type Bot, botSettings, isWebAddress, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
@@ -9,6 +10,9 @@ import { schemaProblems } from './schema-problems.ts';
 import { Secret } from './secrets.ts';
 import { DEFAULT_TENANT } from './tenant-id.ts';
 import { readYaml } from './yaml-document.ts';
+
+/** The environment variable with the command lines that bots may start as MCP servers, separated by `;`. */
+const MCP_COMMANDS = 'OFFHOOK_MCP_COMMANDS';
 
 /**
  * Reads every `*.yaml` and `*.yml` of a folder, sorted by name.
@@ -48,7 +52,8 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
   const parsed = botSettings.safeParse(written);
   if (parsed.success) {
     const version = versionOf(text, folder, parsed.data.dialog);
-    return withServer({ ...parsed.data, folder, file: path, version, whereOf }, path, env);
+    const read = withServer({ ...parsed.data, folder, file: path, version, whereOf }, path, env);
+    return withToolSecrets(read, path, env);
   }
   const { issues } = parsed.error;
   return { problems: schemaProblems({ schema: botSettings, issues, written, whereOf, what: 'a bot file', root: 'bot' }) };
@@ -57,6 +62,7 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
 /** Hashes what decides how the bot talks; a named file that cannot be read is a problem of its own. What a module imports is not seen. */
 function versionOf(text: string, folder: string, dialog: Bot['dialog']): string {
   const hash = createHash('sha256').update(text);
+  if (dialog.kind === 'llm' && dialog.knowledge !== undefined) hash.update(folderMark(resolve(folder, dialog.knowledge.folder)));
   const named = dialog.kind === 'llm' ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
   if (named !== undefined) {
     try {
@@ -66,6 +72,22 @@ function versionOf(text: string, folder: string, dialog: Bot['dialog']): string 
     }
   }
   return hash.digest('hex').slice(0, 12);
+}
+
+/** Changes with the names, sizes and times of a folder's files, so that changed documents are noticed without reading them. */
+function folderMark(folder: string): string {
+  try {
+    const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+    return names
+      .map((name) => {
+        const { size, mtimeMs } = statSync(join(folder, name));
+        return `\0${name} ${size} ${mtimeMs}`;
+      })
+      .join('');
+  } catch {
+    // The knowledge says so as it is read.
+    return '';
+  }
 }
 
 /** Resolves a flow's server. With its variable unset there is no server, and no secret is needed. */
@@ -91,19 +113,45 @@ function withSecret(
   env: Environment,
 ): { bot: Bot; problems: Problem[] } {
   if (name === undefined) return { bot, problems: [] };
-  const file = env[`${name}_FILE`];
   const where = bot.whereOf?.(keys) ?? path;
-  const without = (message: string): { bot: Bot; problems: Problem[] } => ({
-    bot,
-    problems: [{ key: keys.join('.'), where, message, affects: 'calls' }],
-  });
+  const found = secretOf(name, env);
+  if ('secret' in found) return { bot: { ...bot, dialogSecret: found.secret }, problems: [] };
+  return { bot, problems: [{ key: keys.join('.'), where, message: found.message, affects: 'calls' }] };
+}
+
+/** A secret of the environment, or of the file that it names; else why there is none. */
+function secretOf(name: string, env: Environment): { secret: Secret } | { message: string } {
+  const file = env[`${name}_FILE`];
   try {
     const value = env[name] ?? (file === undefined ? '' : readFileSync(file, 'utf8').trim());
-    if (value === '') return without(`neither ${name} nor ${name}_FILE is set`);
-    return { bot: { ...bot, dialogSecret: new Secret(value) }, problems: [] };
+    return value === '' ? { message: `neither ${name} nor ${name}_FILE is set` } : { secret: new Secret(value) };
   } catch (error) {
-    return without(`the file of ${name}_FILE cannot be read: ${errorText(error)}`);
+    return { message: `the file of ${name}_FILE cannot be read: ${errorText(error)}` };
   }
+}
+
+/** Resolves the secrets of a model's tools, and refuses programs that the environment does not allow. */
+function withToolSecrets({ bot, problems }: { bot: Bot; problems: Problem[] }, path: string, env: Environment) {
+  const { dialog } = bot;
+  if (dialog.kind !== 'llm') return { bot, problems };
+  const where = (keys: readonly string[]): string => bot.whereOf?.(keys) ?? path;
+  const all = [...problems];
+  const secrets: Record<string, Secret> = {};
+  for (const { name, keys: below } of toolSecrets(dialog)) {
+    const keys = ['dialog', ...below];
+    const found = secretOf(name, env);
+    if ('secret' in found) secrets[name] = found.secret;
+    else all.push({ key: keys.join('.'), where: where(keys), message: found.message, affects: 'calls' });
+  }
+  const allowed = (env[MCP_COMMANDS] ?? '').split(';').map((line) => line.trim());
+  for (const [name, server] of Object.entries(dialog.mcp)) {
+    const keys = ['dialog', 'mcp', name, 'command'];
+    if (server.command === undefined || allowed.includes(commandLine(server))) continue;
+    const message = `a bot may start no program that ${MCP_COMMANDS} does not have: add "${commandLine(server)}" (several are separated by ;)`;
+    all.push({ key: keys.join('.'), where: where(keys), message });
+  }
+  const isRefused = all.some(({ affects }) => affects === undefined);
+  return { ...(isRefused ? {} : { bot: { ...bot, toolSecrets: secrets } }), problems: all };
 }
 
 function duplicates(bots: readonly Bot[]): Problem[] {

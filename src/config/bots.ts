@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isTimeZone } from './time-zone.ts';
 import type { Secret } from './secrets.ts';
+import { acts, modelTools } from './bot-tools.ts';
 import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 import { DEFAULT_TENANT, tenantId } from './tenant-id.ts';
@@ -33,15 +34,6 @@ export const keysToPress = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * 
 /** A file of the bot's folder or an address; whether it can be played is known when it is. */
 export const soundSource = z.string().min(1).max(2000);
 const webAddress = z.url({ protocol: /^https?$/ });
-
-const toolSettings = z.strictObject({
-  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'letters, digits, _ and -, at most 64'),
-  description: z.string().min(1).max(1000),
-  /** JSON Schema of the arguments. */
-  parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
-  /** Gets a POST with the arguments; what it answers goes back to the model. */
-  url: webAddress,
-});
 
 const dialogSettings = z.discriminatedUnion('kind', [
   /** Exactly one of the two; the flow document itself is read by the dialog. */
@@ -103,9 +95,7 @@ const dialogSettings = z.discriminatedUnion('kind', [
     timeoutMs: wait(500, 60_000, 8000),
     /** All waits of a turn together, for the model and its tools. */
     turnTimeoutMs: wait(500, 300_000, 30_000),
-    tools: z.array(toolSettings).max(32).default([]),
-    /** A JavaScript or TypeScript file that exports tools of its own: they run in the gateway's process. */
-    toolsFile: z.string().min(1).max(500).optional(),
+    ...modelTools,
     /** Transfer targets of the model, by the names it is given; `warm`: an agent who is rung first, and hears what the model writes. */
     transfers: z
       .record(
@@ -288,9 +278,7 @@ export const botSettings = z
       const message = 'cannot be found by a bot that is asked early: its first answer would be in the wrong one';
       context.addIssue({ code: 'custom', path: ['languages'], message });
     }
-    const acts =
-      dialog.kind === 'relay' || (dialog.kind === 'llm' && (dialog.tools.length > 0 || dialog.toolsFile !== undefined));
-    if (bot.askEarly && acts) {
+    if (bot.askEarly && (dialog.kind === 'relay' || (dialog.kind === 'llm' && acts(dialog)))) {
       context.addIssue({
         code: 'custom',
         path: ['askEarly'],
@@ -326,6 +314,8 @@ export interface Bot extends BotSettings {
   readonly serverUrl?: string | undefined;
   /** The value of the dialog's `secretEnv`, or of its server's. */
   readonly dialogSecret?: Secret | undefined;
+  /** Values of the environment variables that the dialog's tools name. */
+  readonly toolSecrets?: Readonly<Record<string, Secret>> | undefined;
 }
 
 /** The sentences a bot keeps ready in one language: its own, else the built-in ones. */

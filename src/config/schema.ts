@@ -388,9 +388,9 @@ export const catalogue: readonly Setting[] = [
 ];
 
 /**
- * Environment names that are not settings: OFFHOOK_CONFIG (the settings file that replaces `config/local.yaml`) and
- * OFFHOOK_TEST_ names and OFFHOOK_ASTERISK, which only tests read.
+ * Environment names that are not settings: OFFHOOK_CONFIG (the settings file that replaces `config/local.yaml`), OFFHOOK_MCP_COMMANDS (what bots'
+ * files may start, so that it cannot be changed where bots are edited), and OFFHOOK_TEST_ names and OFFHOOK_ASTERISK, which only tests read.
  */
 export function isOutsideSchema(envName: string): boolean {
-  return ['OFFHOOK_CONFIG', 'OFFHOOK_ASTERISK'].includes(envName) || envName.startsWith('OFFHOOK_TEST_');
+  return ['OFFHOOK_CONFIG', 'OFFHOOK_MCP_COMMANDS', 'OFFHOOK_ASTERISK'].includes(envName) || envName.startsWith('OFFHOOK_TEST_');
 }

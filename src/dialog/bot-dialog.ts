@@ -7,7 +7,8 @@ import { flowHooks } from './flow/hook.ts';
 import type { Flow } from './flow/schema.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http-hook.ts';
-import { loadCodeTools } from './llm/tools.ts';
+import { loadToolBox } from './tools/own-tools.ts';
+import { guardOf } from './guard/guard.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
@@ -27,6 +28,8 @@ export interface BotDialog {
    * @param cutSentences must be the call's own cutter, so that the cached audio is found
    */
   fixedPrompts(cutSentences?: (text: string) => Iterable<string>): string[];
+  /** Keeps what its tools are connected to open between calls, until the returned function is called. */
+  hold?(): () => Promise<void>;
 }
 
 /**
@@ -67,8 +70,11 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
         dialog.greeting,
       );
     case 'llm': {
-      const codeTools = dialog.toolsFile === undefined ? [] : await loadCodeTools(resolve(bot.folder, dialog.toolsFile));
-      return codeDecides(ahead(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock)), dialog.greeting);
+      const { dialogSecret: secret, toolSecrets: secrets = {}, folder } = bot;
+      const { baseUrl, timeoutMs } = dialog;
+      const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, baseUrl, timeoutMs });
+      const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), secret }, clock);
+      return { ...codeDecides(ahead(hooks), dialog.greeting), hold: () => toolBox.hold() };
     }
     case 'module':
       return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), calendar, bot.timeZone)));

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { type SlowInput, slowOf } from '../config/bot-tools.ts';
+import { errorText } from '../kernel/errors.ts';
 import type { CallFacts, DialogAction, DialogTurn } from './port.ts';
 
 /**
@@ -36,6 +38,8 @@ export interface ToolDefinition<Schema extends z.ZodObject> {
   readonly description: string;
   /** A zod object, made with the `z` of `offhook/bot`; it checks the model's arguments. */
   readonly parameters: Schema;
+  /** Its result may come turns later, while the caller talks on; as `slow` of a bot's file. */
+  readonly slow?: SlowInput;
   /** @returns a text, or a value that the model gets as JSON. The model gets a thrown error as a text. */
   readonly run: (args: z.output<Schema>, context: ToolContext) => unknown;
 }
@@ -53,11 +57,16 @@ const TOOL = Symbol.for('offhook.tool');
  *       run: ({ day }) => calendar.freeTimes(day),
  *     });
  *
- * @throws TypeError for a name that models do not take
+ * @throws TypeError for a name that models do not take, and for a wrong `slow`
  */
 export function defineTool<Schema extends z.ZodObject>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
   if (!/^[a-zA-Z0-9_-]{1,64}$/u.test(tool.name)) {
     throw new TypeError(`"${tool.name}" is no name of a tool: letters, digits, _ and -, at most 64`);
+  }
+  try {
+    slowOf(tool.slow);
+  } catch (cause) {
+    throw new TypeError(`slow of the tool "${tool.name}" cannot be used: ${errorText(cause)}`, { cause });
   }
   return Object.assign(tool, { [TOOL]: true });
 }

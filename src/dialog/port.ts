@@ -33,6 +33,8 @@ export type TurnInput =
     }
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number }
+  /** The caller is silent, and the dialog has something for them that it promised before: see `due` of a hook. */
+  | { readonly kind: 'tool-result'; readonly tool: string }
   /**
    * The result of a transfer. Every outcome but `answered` is a turn whose answer the caller waits for. `answered` is reported as caller and agent
    * are connected: words are not heard then, but `set`, `note` and `call-back` are carried out.
@@ -152,6 +154,8 @@ export type DialogAction =
        * Not for bots' own servers.
        */
       readonly message?: { readonly maxMs: number; readonly record?: true };
+      /** The caller waits for something: their silence does not end the call. Not for bots' own servers. */
+      readonly waits?: true;
     }
   /** No answer is needed: the caller has the floor, and is not told to wait. Later words of the bot are still heard. Not for bots' own servers. */
   | { readonly type: 'listen' }
@@ -229,6 +233,11 @@ export interface DialogFailure {
 export interface DialogHook {
   /** Whether it uses a turn's `advice`; false where absent. */
   readonly takesAdvice?: boolean;
+  /**
+   * What it has to tell without being asked, such as the name of a tool whose result came late. Read often; the next natural pause becomes a turn with
+   * the input `tool-result`. Undefined once a turn has told it.
+   */
+  readonly due?: string | undefined;
   /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is not needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   /** Takes over after a failure. `again`: repeat the turn, which is answered in the dialog's place. `give-up`: no fallback is left. */

@@ -119,6 +119,7 @@ class ReadBackHook implements DialogHook {
 function contractInput(input: TurnInput): ContractInput | undefined {
   switch (input.kind) {
     case 'start':
+    case 'tool-result':
     case 'transfer':
       return undefined;
     case 'spoken':

@@ -78,6 +78,10 @@ class SwitchingHook implements DialogHook {
     return this.#charges.at(-1)?.hook.takesAdvice ?? false;
   }
 
+  get due(): string | undefined {
+    return this.#charges.at(-1)?.hook.due;
+  }
+
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     this.#asked = turn.index;
     // Switches of an earlier attempt at this turn are undone.

@@ -40,6 +40,8 @@ export class BotsOfCalls implements AsyncDisposable {
   readonly #formats = new Map<string, Bot['recordingFormat']>();
   #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
   #speechJudge: SpeechJudge | undefined;
+  /** Let go of what the bots' tools are connected to. */
+  #releases: readonly (() => Promise<void>)[] = [];
 
   constructor(parts: LoadingParts) {
     this.#parts = parts;
@@ -62,6 +64,10 @@ export class BotsOfCalls implements AsyncDisposable {
   /** Has new calls get these bots. */
   use(next: LoadedBots): void {
     this.#loaded = next;
+    const before = this.#releases;
+    this.#releases = [...next.dialogs.values()].flatMap((dialog) => dialog.hold?.() ?? []);
+    // Live calls hold what they use themselves.
+    for (const release of before) void release();
     for (const bot of next.bots) this.#formats.set(bot.name, bot.recordingFormat);
     for (const [bot, room] of next.ambiences) this.#ambiences.set(bot, room);
     for (const [bot, sound] of next.holdSounds) this.#holdSounds.set(bot, sound);
@@ -81,6 +87,7 @@ export class BotsOfCalls implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#releases.map((release) => release()));
     await this.#speechJudge?.[Symbol.asyncDispose]();
   }
 }

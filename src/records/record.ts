@@ -42,7 +42,7 @@ export const turnLatencies = z.object({
 export const callTurn = z.object({
   /** 0 for the greeting. */
   index: z.number().int().nonnegative(),
-  inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input', 'transfer']),
+  inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input', 'tool-result', 'transfer']),
   /** Recognised words, finals joined; empty for a greeting. */
   callerText: z.string(),
   /** The intended text. */

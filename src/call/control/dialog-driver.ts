@@ -23,6 +23,8 @@ import { DialogTurns } from './dialog-turns.ts';
 const MOST_FAILURES = 3;
 /** Delay before a failed turn is asked again, while the caller is told to wait. */
 const ASK_AGAIN_MS = 1_000;
+/** Silence of both sides in which the dialog may begin to speak by itself. */
+const PAUSE_MS = 500;
 /** Time left at which callers are told that the call will end. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -173,6 +175,16 @@ export class DialogDriver {
     if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
+  /** In a natural pause, the dialog is asked for what it has to tell by itself. */
+  tick(nowMs: number): void {
+    const { turn, media } = this.#line;
+    if (turn.phase.name !== 'listening' || media === undefined || media.voice.speaking) return;
+    const tool = this.#hook.due;
+    const quietSinceMs = Math.max(turn.phase.sinceMs, turn.voice.lastVoicedMs ?? 0);
+    if (tool === undefined || nowMs - quietSinceMs < PAUSE_MS || callerFloor(turn) !== undefined) return;
+    this.#line.feed({ type: 'dialog-due', atMs: nowMs, tool });
+  }
+
   /** Adds a whisper to the dialog's next turn. @returns false where the dialog takes none */
   advise(text: string): boolean {
     if (this.#hook.takesAdvice !== true) return false;
@@ -193,7 +205,7 @@ export class DialogDriver {
     this.#line.log.asked(turn, input);
     this.#changes += 1;
     this.#pending = true;
-    if (input.kind !== 'no-input') this.#gathered = undefined;
+    if (input.kind !== 'no-input' && input.kind !== 'tool-result') this.#gathered = undefined;
     if (input.kind === 'start') this.#sayOpening(reply, media);
     if (this.#warning === 'due') {
       this.#warning = 'given';
@@ -247,7 +259,7 @@ export class DialogDriver {
           voice.flush();
           if (collected) this.#journal();
           // The dialog answered a silence without asking anew.
-          if (input.kind === 'no-input' && !answer.gathered) this.#expect();
+          if ((input.kind === 'no-input' || input.kind === 'tool-result') && !answer.gathered) this.#expect();
           this.#listenFor(answer.hints);
         },
         failed: (error) => this.failed(error),

@@ -160,6 +160,7 @@ export function callerText(input: CallerInput): string {
     case 'start':
       return input.heard ?? '';
     case 'no-input':
+    case 'tool-result':
     case 'transfer':
       return '';
   }

@@ -20,6 +20,7 @@ const input = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('spoken'), text: z.string(), keys: z.string().optional() }),
   z.object({ kind: z.literal('keyed'), digits: z.string() }),
   z.object({ kind: z.literal('no-input'), attempt: z.int() }),
+  z.object({ kind: z.literal('tool-result'), tool: z.string() }),
   z.object({
     kind: z.literal('transfer'),
     to: z.string(),

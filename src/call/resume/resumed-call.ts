@@ -229,6 +229,8 @@ function inputOf(kind: StoredCall['turns'][number]['inputKind'], text: string): 
       return { kind, digits: text };
     case 'no-input':
       return { kind, attempt: 1 };
+    case 'tool-result':
+      return { kind, tool: '' };
     case 'transfer':
       return { kind, outcome: 'failed', to: '' };
   }
@@ -242,6 +244,7 @@ function callerInputOf(input: NonNullable<ResumeState['input']>): CallerInput {
       return { kind: 'spoken', text: input.text, ...(input.keys === undefined ? {} : { keys: input.keys }) };
     case 'keyed':
     case 'no-input':
+    case 'tool-result':
     case 'transfer':
       return input;
   }

@@ -29,6 +29,11 @@ export function withCommit(recogniser: Recogniser, sentMs: number): Recogniser {
   return { ...recogniser, commitsOutstanding: recogniser.commitsOutstanding + 1, lastCommitMs: sentMs };
 }
 
+/** The caller has done nothing. */
+function isSilence({ kind }: AskedInput): boolean {
+  return kind === 'no-input' || kind === 'tool-result';
+}
+
 function byKeys(input: AskedInput): boolean {
   return input.kind === 'keyed' || (input.kind === 'spoken' && input.keys !== undefined);
 }
@@ -44,7 +49,7 @@ function handOver(state: TurnState, input: AskedInput, atMs: number, provisional
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
       caller: { ...caller, noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : caller.noInputs },
       // Silence answers nothing: a caller who begins late still answers the question.
-      dialog: { ...dialog, expectation: input.kind === 'no-input' ? dialog.expectation : {} },
+      dialog: { ...dialog, expectation: isSilence(input) ? dialog.expectation : {} },
     },
     effects: [{ type: 'ask', input, provisional, atMs }],
   };
@@ -84,7 +89,7 @@ export function rollBackTurn(state: TurnState, asked: Asked, atMs: number): Turn
 
 /** The input the dialog was asked with, where that can be rolled back: not the greeting or keys. */
 export function askedInWords({ dialog: { asked } }: TurnState): Asked | undefined {
-  return asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input' ? asked : undefined;
+  return asked !== undefined && (asked.input.kind === 'spoken' || isSilence(asked.input)) ? asked : undefined;
 }
 
 export function spokeSinceAsked({ dialog: { asked }, voice }: TurnState): boolean {

@@ -14,6 +14,8 @@ export interface Expectation {
   readonly message?: { readonly maxMs: number; readonly record?: true };
   /** An answer is awaited, by the dialog or after a question of the bot: a word of agreement is one. */
   readonly asked?: true;
+  /** The caller waits for a result that comes by itself: their silence does not end the call. */
+  readonly waits?: true;
 }
 
 export type TurnEvent =
@@ -94,6 +96,8 @@ export type TurnEvent =
   | { readonly type: 'transferred'; readonly graceMs: number }
   /** Result of a transfer that the dialog asked for; sent after a failure, once the floor is free. */
   | { readonly type: 'transfer-over'; readonly atMs: number; readonly result: TransferResult }
+  /** A natural pause, and the dialog has something to tell that it promised before. */
+  | { readonly type: 'dialog-due'; readonly atMs: number; readonly tool: string }
   /** The dialog withdraws the transfer while the agent is rung. */
   | { readonly type: 'consult-cancelled'; readonly atMs: number }
   /** The agent takes the call: both are about to be connected, and the bot is silent. */
@@ -173,6 +177,8 @@ export type AskedInput =
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   | { readonly kind: 'keyed'; readonly digits: string }
   | { readonly kind: 'no-input'; readonly attempt: number }
+  /** The dialog has something to tell without being asked. */
+  | { readonly kind: 'tool-result'; readonly tool: string }
   | ({ readonly kind: 'transfer' } & TransferResult);
 
 export type Phase =

@@ -18,7 +18,7 @@ import {
 } from './farewell.ts';
 import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interruption.ts';
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
-import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
+import { callerBegins, callerGoesOn, callerSpeaksOn, dialogDue, noInputDue, waitAnew } from './listening.ts';
 import { isStep, listenForOptOut } from './opt-out.ts';
 import { agentAccepted, consultCancelled, consultOver, transferFailed } from './transfer.ts';
 import { type BotTurnTaking, type TurnSettings, turnSettingsOf } from './turn-settings.ts';
@@ -107,6 +107,7 @@ export const TURN_RULES: TurnRules = {
     digit: keyPressed,
     'bot-started': botSpeaks,
     'transfer-over': consultOver,
+    'dialog-due': dialogDue,
     reattached: waitAnew,
   },
   'caller-speaking': {

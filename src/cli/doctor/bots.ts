@@ -73,7 +73,7 @@ function modelCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'llm' }): Check {
     name: `model of bot ${bot.name}`,
     advice: `check baseUrl (${shownUrl(baseUrl)}), model (${model}) and secretEnv in the bot's file, and the account there`,
     async run(signal): Promise<CheckOutcome> {
-      const settings = { ...dialog, secret: bot.dialogSecret, greeting: undefined, tools: [] };
+      const settings = { ...dialog, secret: bot.dialogSecret, greeting: undefined, guard: undefined, tools: [] };
       const call: CallFacts = {
         callId: 'doctor',
         botName: bot.name,

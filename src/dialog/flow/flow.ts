@@ -80,6 +80,9 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
   if (input.kind === 'start' || state.stage === 'new' || question === undefined)
     return walk(flow, state, startOf(flow, context), context);
   switch (input.kind) {
+    case 'tool-result':
+      // A flow has nothing to tell by itself.
+      return { state, actions: [] };
     case 'no-input':
       return silence(flow, { ...state, partial: undefined }, question, context);
     case 'keyed':

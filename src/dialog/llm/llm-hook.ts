@@ -6,17 +6,23 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
+import { boundedFetch } from '../bounded-fetch.ts';
+import type { Guard, Sources } from '../guard/guard.ts';
+import { guarded } from '../guard/guarded-speech.ts';
+import { CallTools } from '../tools/call-tools.ts';
+import { ownTools } from '../tools/own-tools.ts';
+import { ToolBox } from '../tools/tool-box.ts';
 import {
   CALL_TOOLS,
   callAction,
+  type CodeTool,
   isCallTool,
   type ModelTransfers,
+  STOP_WAITING,
+  STOP_WAITING_TOOL,
+  stopWaiting,
   type Tool,
   transferTools,
-  callCodeTool,
-  type CodeTool,
-  parametersOf,
-  callWebTool,
   type WebTool,
 } from './tools.ts';
 import { modelVendor, tokenUnits } from '../../costs/usage.ts';
@@ -39,6 +45,10 @@ export interface LlmHookSettings {
   readonly tools: readonly WebTool[];
   /** Tools that run in the gateway's process. */
   readonly codeTools?: readonly CodeTool[];
+  /** All tools of the bot's own, in place of the two lists. */
+  readonly toolBox?: ToolBox;
+  /** Checks what the model says. */
+  readonly guard?: Guard | undefined;
   readonly transfers: ModelTransfers;
 }
 
@@ -52,17 +62,15 @@ const MOST_NOTE_CHARACTERS = 500;
 const MOST_SAVED_CHARACTERS = 4_000;
 /** Delay before the one retry after a lost connection or a 5xx. */
 const RETRY_AFTER_MS = 150;
-/** Limits of one answer in bytes, about 250 a token, and of one of its events. */
-const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
-const MOST_EVENT_BYTES = 512 * 1024;
-const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const;
 
 /** Bots whose dialog is a language model behind an OpenAI-compatible address. */
 export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFactory {
   const { baseUrl: baseURL, secret } = settings;
   // The client must not retry: it would wait as long as the server asks, while the caller waits.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
-  const model = { client, vendor: modelVendor(baseURL), request: new ModelRequest(settings), tools: toolsOf(settings) };
+  const { tools, codeTools = [], timeoutMs } = settings;
+  const toolBox = settings.toolBox ?? new ToolBox(ownTools(tools, codeTools, { clock, secret, timeoutMs }), [], isCallTool);
+  const model = { client, vendor: modelVendor(baseURL), request: new ModelRequest(settings), toolBox };
   return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
 }
 
@@ -72,11 +80,12 @@ interface Model {
   /** The name under which its usage has a price. */
   readonly vendor: string;
   readonly request: ModelRequest;
-  readonly tools: Tool[];
+  readonly toolBox: ToolBox;
 }
 
 /** Input of a model request. */
 interface AskedModel {
+  readonly tools: readonly Tool[];
   readonly messages: readonly Message[];
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -86,6 +95,7 @@ const savedTools = z.object({
   notes: z.array(z.string()),
   turn: z.int(),
   calls: z.array(z.object({ name: z.string(), args: z.string(), answer: z.string().optional() })),
+  slow: z.unknown().optional(),
 });
 
 type SavedTools = z.output<typeof savedTools>;
@@ -103,6 +113,7 @@ export class LlmHook implements DialogHook {
   readonly #settings: LlmHookSettings;
   readonly #clock: Clock;
   readonly #notes: string[];
+  readonly #tools: CallTools;
   #turn: number;
   /** The bot's own tools that were called for this turn. */
   #calls: SavedTools['calls'];
@@ -111,13 +122,22 @@ export class LlmHook implements DialogHook {
     this.#model = model;
     this.#settings = settings;
     this.#clock = clock;
+    this.#tools = new CallTools(model.toolBox, clock, saved?.slow);
     this.#notes = saved?.notes ?? [];
     this.#turn = saved?.turn ?? -1;
     this.#calls = saved?.calls ?? [];
   }
 
   saved(): SavedTools {
-    return { notes: this.#notes, turn: this.#turn, calls: this.#calls };
+    return { notes: this.#notes, turn: this.#turn, calls: this.#calls, slow: this.#tools.saved() };
+  }
+
+  get due(): string | undefined {
+    return this.#tools.due;
+  }
+
+  dispose(): Promise<void> {
+    return this.#tools.dispose();
   }
 
   /** @throws DialogServerError, DialogTimeoutError */
@@ -132,9 +152,19 @@ export class LlmHook implements DialogHook {
     const isRepeat = turn.resumed !== undefined || turn.again === true;
     if (!isRepeat || turn.index !== this.#turn) this.#calls = [];
     this.#turn = turn.index;
+    const filler = turn.input.kind === 'no-input' ? this.#tools.filler(turn.call.language) : undefined;
+    if (filler !== undefined) {
+      yield { type: 'say', text: filler };
+      yield { type: 'gather', waits: true };
+      return;
+    }
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
+    const { guard } = this.#settings;
     try {
-      yield* deadline.deliver(this.#rounds(turn, AbortSignal.any([signal, deadline.signal]), deadline));
+      const answer = deadline.deliver(this.#rounds(turn, AbortSignal.any([signal, deadline.signal]), deadline));
+      yield* guard === undefined ? answer : guarded(answer, guard, turn.call.language, () => this.#sources(turn));
+      // A caller who waits for a result may be silent for long.
+      if (this.#tools.running.length > 0) yield { type: 'gather', waits: true };
     } catch (error) {
       if (deadline.signal.aborted) throw deadline.signal.reason;
       throw error instanceof APIError ? serverError(error, (text) => serverWords(text, turn, secret)) : error;
@@ -143,36 +173,47 @@ export class LlmHook implements DialogHook {
 
   async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
-    const messages = messagesFor(instructions, turn, this.#notes);
+    const late = this.#tools.take(turn.index);
+    const messages = messagesFor(instructions, turn, { notes: this.#notes, running: this.#tools.running, late });
+    for (const { name, args, text } of late) this.#note(name, args, text);
     const earlier = this.#calls.slice();
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const stream = new ModelStream();
-      yield* this.#speak({ messages, headers: traceHeaders(turn.call.callId, turn.index) }, stream, signal, deadline);
+      const tools = await this.#offered(signal);
+      yield* this.#speak({ tools, messages, headers: traceHeaders(turn.call.callId, turn.index) }, stream, signal, deadline);
       const { toolCalls } = stream;
       if (toolCalls.length === 0) return;
       // Ends the sentence, so that it is spoken before the tools run.
       if (stream.text.trim() !== '') yield { type: 'say', text: '' };
       messages.push(assistantMessage(stream));
+      let isSaid = stream.text.trim() !== '';
+      let needsModel = false;
       for (const call of toolCalls) {
         const lost = earlier.find(({ name, args }) => name === call.name && args === call.args);
         if (lost !== undefined) {
           messages.push({ role: 'tool', tool_call_id: call.id, content: lost.answer ?? UNKNOWN });
+          needsModel = true;
           continue;
         }
-        if (this.#isOwn(call.name)) {
+        if (this.#tools.isOwn(call.name)) {
           this.#calls.push({ name: call.name, args: call.args });
           // Noted before it is called: after a crash, the journal names the tool that may have been carried out.
           yield { type: 'note', text: `tool ${call.name}` };
         }
         // The tool has its own timeout, and tells the model when it is reached.
-        deadline.renew(2 * timeoutMs);
+        deadline.renew(timeoutMs + this.#tools.limitMsOf(call.name));
         const done = await this.#use(call, turn, signal);
         deadline.renew();
         if (done.action !== undefined) yield done.action;
+        if (done.say !== undefined) {
+          if (!isSaid) yield { type: 'say', text: done.say };
+          isSaid = true;
+        }
+        needsModel ||= done.action === undefined && done.say === undefined;
         messages.push({ role: 'tool', tool_call_id: call.id, content: done.answer });
       }
-      // After built-in tools and spoken text the answer is complete: the model is not asked again.
-      if (toolCalls.every(({ name }) => isCallTool(name)) && stream.text.trim() !== '') return;
+      // After built-in tools, or tools that answer later, and spoken text the answer is complete: the model is not asked again.
+      if (!needsModel && isSaid) return;
     }
   }
 
@@ -204,13 +245,13 @@ export class LlmHook implements DialogHook {
   }
 
   /** Asks again without a refused field, and once after a lost connection or a 5xx. */
-  async #ask({ messages, headers }: AskedModel, signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
+  async #ask({ tools, messages, headers }: AskedModel, signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
       const { fields } = this.#model.request;
       try {
         return await this.#model.client.chat.completions.create(
-          { model, messages: [...messages], tools: this.#model.tools, stream: true, ...fields },
+          { model, messages: [...messages], tools: [...tools], stream: true, ...fields },
           { signal, headers },
         );
       } catch (error) {
@@ -224,48 +265,61 @@ export class LlmHook implements DialogHook {
     }
   }
 
-  async #use(call: ToolCall, turn: DialogTurn, signal: AbortSignal): Promise<{ action?: DialogAction; answer: string }> {
+  async #use(call: ToolCall, turn: DialogTurn, signal: AbortSignal): Promise<UsedTool> {
     let args: unknown;
     try {
       args = call.args.trim() === '' ? {} : JSON.parse(call.args);
+      if (call.name === STOP_WAITING) return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
       const action = callAction(call.name, args, this.#settings.transfers);
       if (action !== undefined) return { action, answer: 'done' };
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof ZodError) return { answer: 'error: the arguments cannot be used' };
       throw error;
     }
-    const answer = await this.#useOwn(call.name, args, turn, signal);
-    if (answer === undefined) return { answer: `error: there is no tool named ${call.name}` };
+    const answered = await this.#tools.call({ name: call.name, args }, turn, signal);
+    if (answered === undefined) return { answer: `error: there is no tool named ${call.name}` };
     const begun = this.#calls.findLast(({ name, args: given }) => name === call.name && given === call.args);
-    if (begun !== undefined) begun.answer = answer.slice(0, MOST_SAVED_CHARACTERS);
-    this.#notes.push(`${call.name}(${call.args}): ${answer.slice(0, MOST_NOTE_CHARACTERS)}`);
+    if (begun !== undefined) begun.answer = answered.text.slice(0, MOST_SAVED_CHARACTERS);
+    if (answered.kind === 'later') return { answer: answered.text, say: answered.say };
+    this.#note(call.name, call.args, answered.text);
+    return { answer: answered.text };
+  }
+
+  /** Keeps a result for later turns. */
+  #note(name: string, args: string, result: string): void {
+    this.#notes.push(`${name}(${args}): ${result.slice(0, MOST_NOTE_CHARACTERS)}`);
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
-    return { answer };
   }
 
-  #isOwn(name: string): boolean {
-    const { tools, codeTools = [] } = this.#settings;
-    return [...tools, ...codeTools].some((tool) => tool.name === name);
+  /** The tools of the call, and the bot's own. */
+  async #offered(signal: AbortSignal): Promise<Tool[]> {
+    const own = await this.#tools.definitions(signal);
+    return [
+      ...CALL_TOOLS,
+      ...transferTools(this.#settings.transfers),
+      ...(this.#tools.hasSlow ? [STOP_WAITING_TOOL] : []),
+      ...own.map((each): Tool => ({ type: 'function', function: { ...each, parameters: { ...each.parameters } } })),
+    ];
   }
 
-  /** @returns undefined when the bot has no such tool */
-  async #useOwn(name: string, args: unknown, turn: DialogTurn, signal: AbortSignal): Promise<string | undefined> {
-    const { secret, timeoutMs, tools, codeTools = [] } = this.#settings;
-    const deps = { clock: this.#clock, timeoutMs, signal };
-    const webTool = tools.find((tool) => tool.name === name);
-    if (webTool !== undefined) return callWebTool(webTool, args, turn, { ...deps, secret });
-    const codeTool = codeTools.find((tool) => tool.name === name);
-    return codeTool === undefined ? undefined : callCodeTool(codeTool, args, turn, deps);
+  /** What the model's words may be based on. */
+  #sources({ input, history, variables, call }: DialogTurn): Sources {
+    const { instructions, greeting = '' } = this.#settings;
+    const said = input.kind === 'spoken' ? [input.text] : input.kind === 'keyed' ? [input.digits] : [];
+    return {
+      found: [...this.#tools.sources, ...this.#notes],
+      given: [instructions, greeting, call.from, call.to, ...Object.values(variables)],
+      caller: [...said, ...history.flatMap(({ role, text }) => (role === 'caller' ? [text] : []))],
+    };
   }
 }
 
-/** All tools of a bot's model, the same in every call. */
-function toolsOf({ tools, codeTools = [], transfers }: LlmHookSettings): Tool[] {
-  const own = [
-    ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
-    ...codeTools.map((tool) => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
-  ];
-  return [...CALL_TOOLS, ...transferTools(transfers), ...own.map((each): Tool => ({ type: 'function', function: each }))];
+/** What a tool of a turn has done. */
+interface UsedTool {
+  readonly action?: DialogAction;
+  /** The bot's words while the tool goes on running. */
+  readonly say?: string | undefined;
+  readonly answer: string;
 }
 
 function assistantMessage(stream: ModelStream): Message {
@@ -292,31 +346,4 @@ function serverError(error: InstanceType<typeof APIError>, words: (text: string)
 function isAway(error: unknown): boolean {
   if (error instanceof APIConnectionError) return true;
   return error instanceof APIError && Number(error.status) >= 500;
-}
-
-/** Limits an answer's size: the client buffers an event until it ends, and searches all of it at each read. */
-const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  if (response.body === null) return response;
-  const { status, statusText, headers } = response;
-  return new Response(response.body.pipeThrough(bounded()), { status, statusText, headers });
-};
-
-function bounded(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  let bytes = 0;
-  let eventBytes = 0;
-  return new TransformStream({
-    transform(part, controller) {
-      bytes += part.length;
-      const end = Math.max(...EVENT_ENDS.map((mark) => Buffer.from(part.buffer, part.byteOffset, part.length).lastIndexOf(mark)));
-      eventBytes = end === -1 ? eventBytes + part.length : part.length - end;
-      if (bytes > MOST_ANSWER_BYTES) throw tooLong(`${MOST_ANSWER_BYTES} bytes`);
-      if (eventBytes > MOST_EVENT_BYTES) throw tooLong(`${MOST_EVENT_BYTES} bytes in one event`);
-      controller.enqueue(part);
-    },
-  });
-}
-
-function tooLong(most: string): DialogServerError {
-  return new DialogServerError(`the model's answer is longer than ${most}`, { retryable: false });
 }

@@ -15,8 +15,18 @@ const RESUMED =
   'be done twice, and ask or check first.';
 const MOST_HISTORY = 40;
 
+/** What a model is told of its tools at the beginning of a turn. */
+export interface ToolNews {
+  /** Results of earlier turns, as far as they are kept. */
+  readonly notes: readonly string[];
+  /** Slow tools that are still running. */
+  readonly running: readonly { readonly name: string; readonly args: string; readonly forMs: number }[];
+  /** Results of slow tools that came since the last turn. */
+  readonly late: readonly { readonly name: string; readonly args: string; readonly text: string }[];
+}
+
 /** A turn as messages. The history has the words that the caller heard, not all that was sent. */
-export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: readonly string[]): Message[] {
+export function messagesFor(instructions: string, turn: DialogTurn, { notes: toolNotes, running, late }: ToolNews): Message[] {
   const { call, variables, advice = [] } = turn;
   const isOutbound = call.direction === 'outbound';
   const who = isOutbound ? 'You called this person. Their' : "The caller's";
@@ -31,6 +41,13 @@ export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: r
   return [
     { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${given}${known}` },
     ...history,
+    ...running.map(({ name, args, forMs }): Message => {
+      const since = `${Math.round(forMs / 1000)} seconds`;
+      return { role: 'system', content: `The tool ${name}(${args}) has been running for ${since}. Its result comes by itself: do not guess it.` };
+    }),
+    ...late.map(({ name, args, text }): Message => {
+      return { role: 'system', content: `The result of ${name}(${args}), which you were waiting for:\n${text}` };
+    }),
     ...advice.map((text): Message => ({ role: 'system', content: `${ADVICE} ${text}` })),
     ...(turn.resumed === undefined ? [] : [{ role: 'system', content: RESUMED } satisfies Message]),
     { role: 'user', content: inputText(turn.input, call) },
@@ -56,6 +73,8 @@ function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): stri
       return `(The caller pressed these keys: ${input.digits})`;
     case 'no-input':
       return `(The caller has said nothing, for the ${input.attempt}. time.)`;
+    case 'tool-result':
+      return '(The caller is silent. Tell them the result that you were waiting for.)';
     case 'transfer':
       return `(The transfer is over, and the caller is still with you: ${TRANSFER_WORDS[input.outcome]}. Say so, and how you can help instead.)`;
   }

@@ -5,12 +5,14 @@ import { callBackTime } from '../action-schema.ts';
 import type { DialogAction, DialogTurn } from '../port.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { SlowSettings } from '../../config/bot-tools.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnswerDeadline, keyWithin, signedHeaders } from '../wire.ts';
 import { abortable } from '../../kernel/waiting.ts';
 import { isTool, type ToolDefinition } from '../define-bot.ts';
 import { DialogModuleError, loadExports } from '../module-hook.ts';
+import { MOST_RESULT_CHARACTERS } from '../tools/tool.ts';
 
 export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
 
@@ -44,9 +46,17 @@ function tool(name: string, description: string, properties: Record<string, unkn
   return { type: 'function', function: { name, description, parameters } };
 }
 
+export const STOP_WAITING = 'stop_waiting';
+
+/** Offered beside slow tools. */
+export const STOP_WAITING_TOOL: Tool = tool(STOP_WAITING, 'Stops a tool that is still running, as the caller no longer wants its result.', {
+  name: { type: 'string', description: 'The name of the tool' },
+});
+export const stopWaiting = z.object({ name: z.string().max(64) });
+
 /** Whether this is the name of a built-in tool. */
 export function isCallTool(name: string): boolean {
-  return name === 'transfer_call' || name === 'cancel_transfer' || CALL_TOOLS.some((tool) => tool.function.name === name);
+  return name === 'transfer_call' || name === 'cancel_transfer' || name === STOP_WAITING || CALL_TOOLS.some((tool) => tool.function.name === name);
 }
 
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
@@ -147,29 +157,27 @@ export async function callCodeTool(
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<string> {
   const parsed = tool.parameters.safeParse(args);
-  if (!parsed.success) return `error: ${z.prettifyError(parsed.error)}`.slice(0, MOST_CHARACTERS);
+  if (!parsed.success) return `error: ${z.prettifyError(parsed.error)}`.slice(0, MOST_RESULT_CHARACTERS);
   using deadline = new AnswerDeadline(clock, timeoutMs, 'the tool');
   const either = AbortSignal.any([signal, deadline.signal]);
   const context = { call, variables, idempotencyKey: keyWithin(idempotencyKey, tool.name, JSON.stringify(args)), signal: either };
   try {
     const answer: unknown = await abortable(Promise.resolve(tool.run(parsed.data, context)), either);
     const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? 'done');
-    return text.slice(0, MOST_CHARACTERS);
+    return text.slice(0, MOST_RESULT_CHARACTERS);
   } catch (error) {
     if (signal.aborted) throw error;
-    return `error: ${errorText(deadline.signal.aborted ? deadline.signal.reason : error)}`.slice(0, MOST_CHARACTERS);
+    return `error: ${errorText(deadline.signal.aborted ? deadline.signal.reason : error)}`.slice(0, MOST_RESULT_CHARACTERS);
   }
 }
 
 export interface WebTool {
+  readonly slow?: SlowSettings | undefined;
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly url: string;
 }
-
-/** The longest answer of a tool that a model gets. */
-const MOST_CHARACTERS = 8_000;
 
 /**
  * Calls a tool behind an address: a POST of `{call, arguments}`. The same call in another attempt at the turn has the same
@@ -212,7 +220,7 @@ async function readBounded(response: Response): Promise<string> {
   let text = '';
   for await (const bytes of response.body ?? []) {
     text += decoder.decode(bytes, { stream: true });
-    if (text.length > MOST_CHARACTERS) return text.slice(0, MOST_CHARACTERS);
+    if (text.length > MOST_RESULT_CHARACTERS) return text.slice(0, MOST_RESULT_CHARACTERS);
   }
   return text + decoder.decode();
 }

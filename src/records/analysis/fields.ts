@@ -9,7 +9,7 @@ import {
   findYesNo,
 } from '../../language/index.ts';
 import { checkedValue, type FieldValue } from './field-value.ts';
-import { PatternSearch } from './pattern.ts';
+import { PatternSearch } from '../../kernel/pattern.ts';
 import type { ProfileField } from './profile.ts';
 import { findPersonal } from './redaction/personal.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patternProblem } from './pattern.ts';
+import { patternProblem } from '../../kernel/pattern.ts';
 import { type Condition, condition, fieldsIn, rolesIn, understanding } from './profile-conditions.ts';
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u, 'lower-case letters, digits and hyphens, at most 63');

@@ -220,7 +220,7 @@ export const turns = offhook.table(
     tenantId: tenant(),
     callId: callId(),
     index: integer('index').notNull(),
-    inputKind: text('input_kind', { enum: ['start', 'spoken', 'keyed', 'no-input', 'transfer'] }).notNull(),
+    inputKind: text('input_kind', { enum: ['start', 'spoken', 'keyed', 'no-input', 'tool-result', 'transfer'] }).notNull(),
     interrupted: boolean('interrupted').notNull(),
     latencies: jsonb('latencies').notNull(),
     startedAtMs: wallMs('started_at_ms').notNull(),

@@ -122,6 +122,7 @@ function callerLine({ index, input, callerText }: TurnRecord): CallLine[] {
     case 'no-input':
       return [{ who: 'caller', turn: index, text: '(silence)' }];
     case 'start':
+    case 'tool-result':
     case 'transfer':
       return [];
   }

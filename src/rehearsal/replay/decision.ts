@@ -105,6 +105,8 @@ export function inputText(input: TurnInput): string {
       return `keyed ${JSON.stringify(input.digits)}`;
     case 'no-input':
       return `no-input ${input.attempt}`;
+    case 'tool-result':
+      return `tool-result ${input.tool}`;
     case 'transfer':
       return `transfer ${input.outcome}`;
   }

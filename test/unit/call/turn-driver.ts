@@ -92,6 +92,8 @@ export class TurnDriver {
           return [`#${input.digits}`];
         case 'no-input':
           return [`(no input ${input.attempt})`];
+        case 'tool-result':
+          return [`(result of ${input.tool})`];
         case 'transfer':
           return [`(transfer ${input.outcome})`];
       }

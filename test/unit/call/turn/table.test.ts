@@ -57,19 +57,21 @@ const every: { readonly [Type in EventType]: true } = {
   'answer-optional': true,
   muted: true,
   'asked-again': true,
+  'dialog-due': true,
 };
 const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
   listening: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  'caller-speaking': ['person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  settling: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  keying: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  thinking: ['model-answered', 'person-answered', 'message-due'],
-  'bot-speaking': ['model-answered', 'person-answered', 'message-due', 'answer-optional'],
-  answering: ['model-answered', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
+  'caller-speaking': ['dialog-due', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  settling: ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  keying: ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  thinking: ['dialog-due', 'model-answered', 'person-answered', 'message-due'],
+  'bot-speaking': ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'answer-optional'],
+  answering: ['dialog-due', 'model-answered', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
   leaving: [
+    'dialog-due',
     'answer-optional',
     'model-answered',
     'frame',
@@ -416,6 +418,12 @@ const cases: Readonly<Record<string, Case>> = {
         .feed({ type: 'reply-played', atMs: turn.nowMs }),
     on: () => ({ type: 'agent-accepted' }),
     effects: ['silence'],
+  },
+  'the dialog has something to tell': {
+    in: ['listening'],
+    on: (atMs) => ({ type: 'dialog-due', atMs, tool: 'check_stock' }),
+    next: 'thinking',
+    effects: ['ask'],
   },
   'what came of a transfer': { in: ['listening'], on: noAgent, next: 'thinking', effects: ['ask'] },
   'what came of a transfer waits until nobody else has the floor': {

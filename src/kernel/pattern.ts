@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { errorText } from '../../kernel/errors.ts';
+import { errorText } from './errors.ts';
 
 /** Where a pattern's value stands in a text, in UTF-16 units. */
 export interface PatternMatch {

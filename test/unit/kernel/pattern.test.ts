@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { patternProblem, PatternSearch } from '../../../../src/records/analysis/pattern.ts';
+import { patternProblem, PatternSearch } from '../../../src/kernel/pattern.ts';
 
 const findIn = (pattern: string, text: string): string[] =>
   new PatternSearch(pattern).findIn(text).map(({ from, to }) => text.slice(from, to));
