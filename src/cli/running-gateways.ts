@@ -4,16 +4,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errorsOf, problemText } from '../config/problem.ts';
-import type { Gateway } from '../hosts/app.ts';
 import type { CallDrain } from '../hosts/call-host.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
-import { errorText, errorTextWithCause } from '../kernel/errors.ts';
+import { errorText } from '../kernel/errors.ts';
 import { livenessOf, processIdentity, thisProcess } from '../kernel/process-identity.ts';
 import { writeFileAtomic } from '../kernel/temporary.ts';
 import { sleep } from '../kernel/waiting.ts';
 import type { Logger } from '../observability/logger.ts';
-import { readConfiguration, readGatewayConfiguration } from './setup/configuration.ts';
+import { readConfiguration } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 
 const note = z.object({
@@ -289,20 +287,4 @@ async function reloadOne(dataDir: string, { owner, reloads }: RunningGateway): P
   if (now === undefined) return ['it has ended'];
   if (now.reloads > reloads) return now.problems;
   return [`it did not say within ${ANSWER_WITHIN_MS / 1000} s whether it has them`];
-}
-
-/**
- * Reloads the bots of a running gateway from its folder, for new calls.
- * @returns their problems; with any, nothing changes
- */
-export async function reloadBots(gateway: Pick<Gateway, 'useBots'>, folder: string): Promise<readonly string[]> {
-  try {
-    const { bots, botProblems } = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: folder });
-    const errors = errorsOf(botProblems);
-    if (errors.length > 0) return errors.map((problem) => problemText(problem));
-    await gateway.useBots(bots);
-    return [];
-  } catch (error) {
-    return [errorTextWithCause(error)];
-  }
 }

@@ -2,8 +2,9 @@ import { fork } from 'node:child_process';
 import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { type Gateway, startGateway } from '../hosts/app.ts';
+import { startGateway } from '../hosts/app.ts';
 import { openSharedState } from '../hosts/shared-state.ts';
+import { withTrials } from '../config/bot-trials.ts';
 import { readEnvironment } from '../config/env.ts';
 import type { MediaProcesses } from '../hosts/gateway-parts.ts';
 import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
@@ -16,7 +17,7 @@ import { BotFolder } from '../hosts/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
-import { DRAIN_SIGNAL, GatewayNote, obeyDrainOrders, reloadBots } from './running-gateways.ts';
+import { DRAIN_SIGNAL, GatewayNote, obeyDrainOrders } from './running-gateways.ts';
 import { modelsHint, speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
@@ -52,8 +53,8 @@ async function start(flags: StartFlags): Promise<void> {
   const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
   const stop = new AbortController();
   const speech = await speechSource(config, logger, stop.signal);
-  const botFolder = new BotFolder(async () => {
-    const read = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder });
+  const botFolder = new BotFolder(async (draft) => {
+    const read = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder }, false, draft);
     return { bots: read.bots, problems: read.botProblems };
   }, systemClock);
   const shared = await openSharedState(config, systemClock, logger);
@@ -69,7 +70,7 @@ async function start(flags: StartFlags): Promise<void> {
     shared,
     processes: processes === 1 ? undefined : mediaProcesses(processes, speech.running),
   });
-  speech.teach(bots);
+  speech.teach(withTrials(bots));
   const note = await GatewayNote.open(settings.dataDir, gateway.url);
   const ending = closeWithGrace(
     { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP', DRAIN_SIGNAL] },
@@ -93,22 +94,18 @@ async function start(flags: StartFlags): Promise<void> {
     clock: systemClock,
   });
   endWithNpm(leave, readEnvironment(), systemClock);
-  let reloading = Promise.resolve();
+  botFolder.onReload(async (problems, reloaded) => {
+    if (problems.length === 0) {
+      speech.teach(withTrials(reloaded));
+      logger.info({}, 'bots reloaded for new calls');
+    } else logger.error({ problems }, 'bots not reloaded: new bots have problems');
+    await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
+  });
   const startedAtTerminal = isatty(0);
   process.on('SIGHUP', () => {
     // The terminal was closed.
     if (startedAtTerminal && !isatty(0)) return leave();
-    const useBots: Gateway['useBots'] = async (reloaded) => {
-      await gateway.useBots(reloaded);
-      speech.teach(reloaded);
-    };
-    reloading = reloading.then(async () => {
-      const problems = await reloadBots({ useBots }, settings.bots.folder);
-      botFolder.reloaded(problems);
-      if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
-      else logger.error({ problems }, 'bots not reloaded: new bots have problems');
-      await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
-    });
+    void botFolder.reload();
   });
   obeyDrainOrders(gateway.callDrain, note, logger);
   await note.write();

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
 import { commandLine, toolSecrets } from './bot-tools.ts';
+import { BotVersionsError, readVersions, versionPath } from './bot-versions.ts';
 import { type Bot, botSettings, isWebAddress, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
@@ -13,13 +14,19 @@ import { readYaml } from './yaml-document.ts';
 
 /** The environment variable with the command lines that bots may start as MCP servers, separated by `;`. */
 const MCP_COMMANDS = 'OFFHOOK_MCP_COMMANDS';
+/** A text that takes the place of a bot's file, for a check. */
+export interface BotDraft {
+  readonly path: string;
+  readonly text: string;
+}
 
 /**
- * Reads every `*.yaml` and `*.yml` of a folder, sorted by name.
+ * Reads every `*.yaml` and `*.yml` of a folder, sorted by name, and the versions that have a share of the calls.
  * @param env has the secrets that bots name
+ * @param draft read in place of one of the files
  * @returns the valid bots, and all problems of the others, of missing secrets, and duplicates
  */
-export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; problems: Problem[] } {
+export function loadBots(folder: string, env: Environment = {}, draft?: BotDraft): { bots: Bot[]; problems: Problem[] } {
   let names: string[];
   try {
     names = readdirSync(folder)
@@ -34,18 +41,31 @@ export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; 
       problems: [{ key: 'bots.folder', where: folder, message: 'holds no bot, which is a *.yaml or *.yml file' }],
     };
   }
-  const read = names.map((name) => readBotFile(folder, join(folder, name), env));
+  const read = names.map((name) => {
+    const path = join(folder, name);
+    return path === draft?.path ? readBotText(draft.text, folder, path, env) : withTrial(readBotFile(folder, path, env), env);
+  });
   const bots = read.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
   return { bots, problems: [...read.flatMap(({ problems }) => problems), ...duplicates(bots)] };
 }
 
-function readBotFile(folder: string, path: string, env: Environment): { bot?: Bot; problems: Problem[] } {
+interface ReadBot {
+  readonly bot?: Bot;
+  readonly problems: Problem[];
+}
+
+function readBotFile(folder: string, path: string, env: Environment): ReadBot {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     return { problems: [{ key: path, where: path, message: `cannot be read: ${errorText(error)}` }] };
   }
+  return readBotText(text, folder, path, env);
+}
+
+/** Reads the text of one bot file. @param path names it in problems */
+export function readBotText(text: string, folder: string, path: string, env: Environment): ReadBot {
   const read = readYaml(text, path);
   if ('problem' in read) return { problems: [read.problem] };
   const { written, whereOf } = read;
@@ -57,6 +77,38 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
   }
   const { issues } = parsed.error;
   return { problems: schemaProblems({ schema: botSettings, issues, written, whereOf, what: 'a bot file', root: 'bot' }) };
+}
+
+/** Gives a bot the version that has a share of its calls, and a way to those that calls began with. */
+function withTrial({ bot, problems }: ReadBot, env: Environment): ReadBot {
+  if (bot?.file === undefined) return { problems };
+  const { file, folder } = bot;
+  const problem = (message: string): Problem[] => [{ key: bot.name, where: file, message }];
+  try {
+    const { share, versions } = readVersions(file);
+    const read = (number: number): ReadBot => readBotFile(folder, versionPath(file, number), env);
+    const earlier = (id: string): Bot | undefined => {
+      const found = versionWith(file, id);
+      return found === undefined ? undefined : read(found).bot;
+    };
+    const known = versions.length === 0 ? bot : { ...bot, earlier };
+    if (share === undefined) return { bot: known, problems };
+    const other = read(share.version);
+    // The file has become what was tried.
+    if (other.bot?.version === bot.version) return { bot: known, problems: [...problems, ...other.problems] };
+    const isSame = other.bot === undefined || (other.bot.name === bot.name && other.bot.tenant === bot.tenant);
+    const found = isSame ? other.problems : [...other.problems, ...problem(`its version ${share.version} is another bot`)];
+    const trial = other.bot === undefined || !isSame ? {} : { trial: { percent: share.percent, bot: { ...other.bot, file } } };
+    return { bot: { ...known, ...trial }, problems: [...problems, ...found] };
+  } catch (error) {
+    if (!(error instanceof BotVersionsError)) throw error;
+    return { bot, problems: [...problems, ...problem(error.message)] };
+  }
+}
+
+/** Published since the bots were read, or before. */
+function versionWith(file: string, id: string): number | undefined {
+  return readVersions(file).versions.findLast((version) => version.id === id)?.number;
 }
 
 /** Hashes what decides how the bot talks; a named file that cannot be read is a problem of its own. What a module imports is not seen. */
@@ -91,7 +143,7 @@ function folderMark(folder: string): string {
 }
 
 /** Resolves a flow's server. With its variable unset there is no server, and no secret is needed. */
-function withServer(bot: Bot, path: string, env: Environment): { bot: Bot; problems: Problem[] } {
+function withServer(bot: Bot, path: string, env: Environment): ReadBot {
   const { dialog } = bot;
   if (dialog.kind !== 'flow')
     return withSecret(bot, 'secretEnv' in dialog ? dialog.secretEnv : undefined, ['dialog', 'secretEnv'], path, env);

@@ -141,6 +141,8 @@ export const botSettings = z
     tenant: tenantId.default(DEFAULT_TENANT),
     /** Dialled numbers this bot answers, as the carrier writes them (E.164). */
     numbers: z.array(z.string().min(1).max(128)).max(10_000).default([]),
+    /** Why the bot is not edited in the console, for example where it comes from; absent where it may be. */
+    readOnly: z.string().min(1).max(300).optional(),
     /** Answers every number that no other bot names; one bot of a tenant at most. */
     default: z.boolean().default(false),
     language: language.default('en'),
@@ -300,6 +302,12 @@ export const botSettings = z
 
 export type BotSettings = z.infer<typeof botSettings>;
 
+/** A version of a bot that a share of its new calls gets. */
+interface Trial {
+  readonly percent: number;
+  readonly bot: Bot;
+}
+
 /** A bot that was read and checked. */
 export interface Bot extends BotSettings {
   /** The folder its file lies in: relative names in the file start there. */
@@ -310,6 +318,10 @@ export interface Bot extends BotSettings {
   readonly version?: string;
   /** `file:line` of what is under these keys of its file; undefined for a bot that was not read from one. */
   readonly whereOf?: (keys: readonly PropertyKey[]) => string;
+  /** Another version that a share of new calls gets. */
+  readonly trial?: Trial | undefined;
+  /** Reads an earlier version, for a call that goes on; undefined where it was not published. */
+  readonly earlier?: ((version: string) => Bot | undefined) | undefined;
   /** The address of a flow's server; undefined without one, or with its variable unset. */
   readonly serverUrl?: string | undefined;
   /** The value of the dialog's `secretEnv`, or of its server's. */

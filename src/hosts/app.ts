@@ -105,6 +105,11 @@ async function openGateway(options: GatewayOptions, open: OpenParts): Promise<Ga
 function gatewayOf({ parts, host, callDrain, bots }: Front, open: OpenParts): Gateway {
   const { later, backlog, options } = parts;
   const close = (): Promise<void> => open.close();
+  const useBots = async (next: readonly Bot[]): Promise<void> => {
+    await host.loadBots(next, () => (later.bots = next));
+    bots.learn();
+  };
+  options.botFolder?.serve(useBots);
   return {
     url: later.url,
     get calls() {
@@ -117,10 +122,7 @@ function gatewayOf({ parts, host, callDrain, bots }: Front, open: OpenParts): Ga
       const day = new Date(startedAtWallMs).toISOString().slice(0, 10);
       return join(options.config.settings.dataDir, 'recordings', day, `${callId}.call.json`);
     },
-    async useBots(next) {
-      await host.loadBots(next, () => (later.bots = next));
-      bots.learn();
-    },
+    useBots,
     callDrain,
     drain() {
       callDrain.stop();

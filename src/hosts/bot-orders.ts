@@ -1,10 +1,13 @@
 import { BotChats } from '../rehearsal/chat/bot-chats.ts';
 import type { ChatGateway } from '../rehearsal/chat/open-chat.ts';
+import type { BotDraft } from '../config/bot-files.ts';
 import type { Bot } from '../config/bots.ts';
-import type { Problem } from '../config/problem.ts';
+import { errorsOf, type Problem, problemText } from '../config/problem.ts';
 import { type BotOutline, botOutline } from '../dialog/bot-dialog.ts';
 import type { BotOrders } from '../http/api/api-app.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
+import { BotEditing } from './bot-editing.ts';
 
 /** What the bots' files say now. */
 export interface BotFilesRead {
@@ -13,20 +16,65 @@ export interface BotFilesRead {
   readonly problems: readonly Problem[];
 }
 
+/** @param problems of the files; empty where new calls get these bots */
+type ReloadListener = (problems: readonly string[], bots: readonly Bot[]) => Promise<void> | void;
+
 /** Reading and checking all files takes some hundred milliseconds where there are many. */
 const READ_AGAIN_AFTER_MS = 3_000;
 
 /** The files of a gateway's bots, which may have changed since it read them, and what the last reload made of them. */
 export class BotFolder {
-  readonly #read: () => Promise<BotFilesRead>;
+  readonly #read: (draft?: BotDraft) => Promise<BotFilesRead>;
   readonly #clock: Clock;
   #last: { readonly atMs: number; readonly read: Promise<BotFilesRead> } | undefined;
   #reload: BotOrders['lastReload'];
+  #use: ((bots: readonly Bot[]) => Promise<void>) | undefined;
+  #reloading: Promise<unknown> = Promise.resolve();
+  #onReload: ReloadListener = () => undefined;
 
-  /** @param read reads and checks the files as a reload would */
-  constructor(read: () => Promise<BotFilesRead>, clock: Clock) {
+  /** @param read reads and checks the files as a reload would, with a draft in place of one of them */
+  constructor(read: (draft?: BotDraft) => Promise<BotFilesRead>, clock: Clock) {
     this.#read = read;
     this.#clock = clock;
+  }
+
+  /** @param use has new calls get these bots */
+  serve(use: (bots: readonly Bot[]) => Promise<void>): void {
+    this.#use = use;
+  }
+
+  /** Called after each reload. */
+  onReload(listener: ReloadListener): void {
+    this.#onReload = listener;
+  }
+
+  /** What a reload would make of a draft in place of a bot's file. */
+  check(draft: BotDraft): Promise<BotFilesRead> {
+    return this.#read(draft);
+  }
+
+  /** Has new calls get the bots of the files, one reload after the other. @returns their problems; with any, nothing changes */
+  reload(): Promise<readonly string[]> {
+    const reloading = this.#reloading.then(async () => {
+      const { problems, bots } = await this.#reloadNow();
+      this.reloaded(problems);
+      await this.#onReload(problems, bots);
+      return problems;
+    });
+    this.#reloading = reloading.catch(() => undefined);
+    return reloading;
+  }
+
+  async #reloadNow(): Promise<{ readonly problems: readonly string[]; readonly bots: readonly Bot[] }> {
+    try {
+      const { bots, problems } = await this.#read();
+      const errors = errorsOf(problems);
+      if (errors.length > 0) return { problems: errors.map(problemText), bots: [] };
+      await this.#use?.(bots);
+      return { problems: [], bots };
+    } catch (error) {
+      return { problems: [errorTextWithCause(error)], bots: [] };
+    }
   }
 
   /** The files as they are, or were some seconds ago. */
@@ -76,6 +124,7 @@ export function botOrders({ bots, folder, settings, clock }: BotOrdersOptions): 
     bots,
     outlineOf,
     chats,
+    editing: folder && new BotEditing({ folder, bots, chats, settings, clock }),
     files: () => folder?.files() ?? Promise.resolve({ bots: bots(), problems: [] }),
     get lastReload() {
       return folder?.lastReload;

@@ -22,6 +22,7 @@ import { carrierCallOf } from '../call/admission/reserved-calls.ts';
 import type { NumberedNews } from '../call/log/followed-news.ts';
 import { OrderRefusedError } from '../call/control/supervision.ts';
 import { liveKey } from '../call/live-session.ts';
+import { newId } from '../kernel/ids.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { CallIntake } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -155,24 +156,27 @@ export class CallDispatcher implements OutboundCalls {
   }
 
   /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
-  async #answer(inbound: InboundCall): Promise<CallAnswer> {
+  async #answer(asked: InboundCall): Promise<CallAnswer> {
+    // The id decides the bot's version, here and in the process.
+    const inbound = asked.next === undefined ? { ...asked, callId: asked.callId ?? newId('call') } : asked;
     // It may be over by the time its process is asked, and its place free.
     if (this.hasCarrierCall(liveKey(inbound))) return (await this.again(inbound)) ?? this.#answer(inbound);
     const goesOn = inbound.next !== undefined;
     const botName = goesOn ? await this.#options.botOf?.(inbound.next ?? '') : inbound.botName;
     if (goesOn && botName === undefined) return { kind: 'over' };
-    const admission = admit(this.#door, { ...inbound, botName }, { active: this.#tenants, closed: this.#closed, goesOn });
+    const at = { active: this.#tenants, closed: this.#closed, goesOn, callId: inbound.next ?? inbound.callId };
+    const admission = admit(this.#door, { ...inbound, botName }, at);
     if (admission.kind === 'refuse') return admission;
     return this.#begin(this.#emptiest(), admission, inbound);
   }
 
   /** @throws MediaProcessError when the process that was asked fails at it */
   async reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal> {
-    const at = { active: this.#tenants, closed: this.#closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const { callId, tenantId } = call;
+    const at = { active: this.#tenants, closed: this.#closed, leavesFree: true, tenantId, callId } as const;
     const admission = admit(this.#door, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: slot } = admission;
-    const { callId } = call;
     if (this.#byCallId.has(callId)) {
       slot.release();
       return refusal(bot, 'apology', 'lease');

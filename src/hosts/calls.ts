@@ -43,6 +43,7 @@ import { callRecord } from '../records/record.ts';
 import { socketDirOf } from '../records/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
+import { withTrials } from '../config/bot-trials.ts';
 import { BotsOfCalls } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
 import type { GatewaySpeech } from './speech.ts';
@@ -136,7 +137,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     botsDown: () => health.outages,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
     async loadBots(next) {
-      speech.router.check(next);
+      speech.router.check(withTrials(next));
       const loaded = await bots.load(next);
       return () => {
         bots.use(loaded);
@@ -267,6 +268,7 @@ function openRegistry(
     get dialogs() {
       return bots.loaded.hooks;
     },
+    versionOf: (name, version) => bots.versionOf(name, version),
     timing: { ...DEFAULT_CALL_TIMING, hangupAfterMarkMs, reattachMs },
     lease: (callId) => journal.lease(callId),
     async left(callId, askedAtWallMs) {

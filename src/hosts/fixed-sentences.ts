@@ -1,5 +1,6 @@
 import type { AudioFormat } from '../audio/format.ts';
 import { type DiallingIdentity, wholeOpening } from '../call/control/duties.ts';
+import { withTrials } from '../config/bot-trials.ts';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { BotDialog } from '../dialog/bot-dialog.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -50,8 +51,8 @@ export class FixedSentences implements Disposable {
 
   /** Takes the place of a run before. Resolves when each sentence is in the cache or has failed; it never rejects. */
   prepare({ bots, dialogs }: Pick<LoadedBots, 'bots' | 'dialogs'>): Promise<void> {
-    const tasks = bots.flatMap((bot) => {
-      const all = requestsFor(bot, fixedTexts(bot, dialogs.get(bot.name), this.#options.dialling));
+    const tasks = withTrials(bots).flatMap((bot) => {
+      const all = requestsFor(bot, fixedTexts(bot, dialogs.get(bot), this.#options.dialling));
       const { apology, goodbye } = phrasesOf(bot);
       const standby = requestsFor(bot, [apology, goodbye]);
       const speakers = this.#options.speech.speakersOf(bot);

@@ -1,5 +1,6 @@
 import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
+import { versionKey, withTrials } from '../config/bot-trials.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { BotHealth } from '../dialog/bot-health.ts';
@@ -13,8 +14,11 @@ import type { Logger } from '../observability/logger.ts';
 /** Bots that are ready for calls. A call keeps those that it began with, also where others take their place. */
 export interface LoadedBots {
   readonly bots: readonly Bot[];
-  readonly dialogs: ReadonlyMap<string, BotDialog>;
-  /** The same dialogs as calls ask them: each may hand a call on to any other bot of its tenant. */
+  readonly dialogs: ReadonlyMap<Bot, BotDialog>;
+  /**
+   * The same dialogs as calls ask them, by bot name and by `versionKey`: each may hand a call on to any other bot of its tenant, in
+   * the current version.
+   */
   readonly hooks: ReadonlyMap<string, DialogHookFactory>;
   readonly ambiences: ReadonlyMap<Bot, AmbientLoops>;
   /** What callers hear who wait for an agent, of bots that have a sound for it. */
@@ -38,6 +42,8 @@ export class BotsOfCalls implements AsyncDisposable {
   readonly #ambiences = new WeakMap<Bot, AmbientLoops>();
   readonly #holdSounds = new WeakMap<Bot, AmbientLoops>();
   readonly #formats = new Map<string, Bot['recordingFormat']>();
+  /** Versions that calls of dead processes go on with. */
+  readonly #earlier = new Map<string, Bot>();
   #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
   #speechJudge: SpeechJudge | undefined;
   /** Let go of what the bots' tools are connected to. */
@@ -56,6 +62,39 @@ export class BotsOfCalls implements AsyncDisposable {
     return this.#speechJudge;
   }
 
+  /**
+   * The version that a call began with, for a call that goes on after its process died or its bot was replaced.
+   * @returns the version in use where no other can be read
+   */
+  async versionOf(name: string, version: string | undefined): Promise<Bot | undefined> {
+    const { bots, hooks } = this.#loaded;
+    const current = bots.find((bot) => bot.name === name);
+    if (current === undefined || version === undefined) return current;
+    const inUse = withTrials([current]).find((bot) => bot.version === version);
+    if (inUse !== undefined) return inUse;
+    const kept = this.#earlier.get(versionKey({ name, version }));
+    if (kept !== undefined && hooks.has(versionKey({ name, version }))) return kept;
+    const found = current.earlier?.(version);
+    if (found?.name !== name || found.tenant !== current.tenant) return current;
+    const earlier = { ...found, version };
+    try {
+      const others = bots.map((bot) => (bot === current ? earlier : bot));
+      const loaded = await loadBotsForCalls(others, this.#parts);
+      this.#keepSounds(loaded);
+      const hook = loaded.hooks.get(name);
+      if (hook === undefined) return current;
+      this.#loaded = { ...this.#loaded, hooks: new Map([...this.#loaded.hooks, [versionKey(earlier), hook]]) };
+      this.#earlier.set(versionKey(earlier), earlier);
+      return earlier;
+    } catch (error) {
+      this.#parts.logger.warn(
+        { bot: name, version, error },
+        'earlier version of a bot not loaded: its call goes on in the current one',
+      );
+      return current;
+    }
+  }
+
   /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
   load(bots: readonly Bot[]): Promise<LoadedBots> {
     return loadBotsForCalls(bots, this.#parts);
@@ -69,9 +108,13 @@ export class BotsOfCalls implements AsyncDisposable {
     // Live calls hold what they use themselves.
     for (const release of before) void release();
     for (const bot of next.bots) this.#formats.set(bot.name, bot.recordingFormat);
-    for (const [bot, room] of next.ambiences) this.#ambiences.set(bot, room);
-    for (const [bot, sound] of next.holdSounds) this.#holdSounds.set(bot, sound);
-    if (next.bots.some(({ detector }) => detector === 'neural')) this.#speechJudge ??= new SpeechJudge(this.#parts);
+    this.#keepSounds(next);
+    if (withTrials(next.bots).some(({ detector }) => detector === 'neural')) this.#speechJudge ??= new SpeechJudge(this.#parts);
+  }
+
+  #keepSounds({ ambiences, holdSounds }: Pick<LoadedBots, 'ambiences' | 'holdSounds'>): void {
+    for (const [bot, room] of ambiences) this.#ambiences.set(bot, room);
+    for (const [bot, sound] of holdSounds) this.#holdSounds.set(bot, sound);
   }
 
   ambienceOf(bot: Bot): AmbientLoops | undefined {
@@ -92,30 +135,61 @@ export class BotsOfCalls implements AsyncDisposable {
   }
 }
 
-async function loadBotsForCalls(bots: readonly Bot[], { clock, logger, health, placesCalls }: LoadingParts): Promise<LoadedBots> {
-  const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
-  const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
-    new Map(
-      bots.flatMap((bot) => {
-        const loop = loops.get(bot.name);
-        return loop === undefined ? [] : [[bot, loop] as const];
-      }),
-    );
+async function loadBotsForCalls(bots: readonly Bot[], parts: LoadingParts): Promise<LoadedBots> {
+  const { clock, logger } = parts;
+  const trials = bots.flatMap(({ trial }) => trial?.bot ?? []);
+  const entries = await Promise.all(
+    [...bots, ...trials].map(async (bot): Promise<LoadedEntry> => ({ bot, dialog: await loadBotDialog(bot, clock) })),
+  );
+  const current = entries.filter(({ bot }) => !trials.includes(bot));
+  const tried = entries.filter(({ bot }) => trials.includes(bot));
+  // Loops are loaded by name, which a version shares with its bot.
+  const loops = async (load: typeof loadAmbiences): Promise<ReadonlyMap<Bot, AmbientLoops>> => {
+    const loaded = await Promise.all([bots, trials].map(async (some) => loopsByBot(some, await load(some, logger))));
+    return new Map(loaded.flatMap((some) => [...some]));
+  };
   return {
     bots,
-    dialogs: new Map(entries.map(({ bot, dialog }) => [bot.name, dialog])),
-    hooks: new Map(
-      [...new Set(bots.map(({ tenant }) => tenant))].flatMap((tenant) => {
-        const own = entries.filter(({ bot }) => bot.tenant === tenant);
-        const switchable = own.map(({ bot, dialog }) => ({
-          bot,
-          hooks: dialog.hooks,
-          whenDown: whenDownOf(bot, placesCalls(tenant)),
-        }));
-        return [...switchingBots(switchable, { health, clock })];
+    dialogs: new Map(entries.map(({ bot, dialog }) => [bot, dialog])),
+    hooks: new Map([
+      ...hooksOf(current, parts),
+      ...tried.flatMap((entry) => {
+        const others = current.filter(({ bot }) => bot.name !== entry.bot.name);
+        const hook = hooksOf([...others, entry], parts).get(entry.bot.name);
+        return hook === undefined ? [] : [[versionKey(entry.bot), hook] as const];
       }),
-    ),
-    ambiences: byBot(await loadAmbiences(bots, logger)),
-    holdSounds: byBot(await loadHoldSounds(bots, logger)),
+    ]),
+    ambiences: await loops(loadAmbiences),
+    holdSounds: await loops(loadHoldSounds),
   };
+}
+
+interface LoadedEntry {
+  readonly bot: Bot;
+  readonly dialog: BotDialog;
+}
+
+/** Dialogs by bot name, each of which may hand a call to any other of its tenant. */
+function hooksOf(entries: readonly LoadedEntry[], { clock, health, placesCalls }: LoadingParts): Map<string, DialogHookFactory> {
+  const tenants = new Set(entries.map(({ bot }) => bot.tenant));
+  return new Map(
+    [...tenants].flatMap((tenant) => {
+      const own = entries.filter(({ bot }) => bot.tenant === tenant);
+      const switchable = own.map(({ bot, dialog }) => ({
+        bot,
+        hooks: dialog.hooks,
+        whenDown: whenDownOf(bot, placesCalls(tenant)),
+      }));
+      return [...switchingBots(switchable, { health, clock })];
+    }),
+  );
+}
+
+function loopsByBot(bots: readonly Bot[], loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> {
+  return new Map(
+    bots.flatMap((bot) => {
+      const loop = loops.get(bot.name);
+      return loop === undefined ? [] : [[bot, loop] as const];
+    }),
+  );
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { DoorOptions } from '../call/admission/call-door.ts';
 import { EvenLoudness } from '../call/outbound/loudness.ts';
 import { type VoiceList, VoiceNames } from '../call/outbound/voice-names.ts';
+import { withTrials } from '../config/bot-trials.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -46,6 +47,7 @@ export class GatewaySpeech implements AsyncDisposable {
     this.#logger = logger;
     this.router = new SpeechRouter({
       ...options,
+      bots: withTrials(options.bots),
       platform,
       configs: config.vendors,
       defaults: speechDefaults(speech),

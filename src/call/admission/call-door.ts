@@ -1,4 +1,5 @@
 import type { InboundCall } from '../../carriers/port.ts';
+import { versionForCall } from '../../config/bot-trials.ts';
 import { type Bot, botsOfTenant, findBot, phrasesOf } from '../../config/bots.ts';
 import { DEFAULT_TENANT, tenantOfAccount } from '../../config/tenant-id.ts';
 import type { RefusalCause } from '../../observability/metrics.ts';
@@ -97,12 +98,17 @@ export function admit<Reservation extends SpeechReservation>(
     readonly goesOn?: boolean;
     /** The tenant of the placed call; the account's tenant when absent. */
     readonly tenantId?: string | undefined;
+    /** Decides which version of its bot the call gets; the current one when absent. */
+    readonly callId?: string | undefined;
+    /** The version that the call began with, where it goes on. */
+    readonly began?: Bot | undefined;
   },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, maximum, shedding, speechIsUp, reserveSpeech } = options;
   const keepFree = at.leavesFree === true ? (options.keepFree ?? 0) : 0;
   const tenant = at.tenantId ?? tenantOfAccount(inbound.carrier);
-  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours, tenantId: tenant });
+  const found = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours, tenantId: tenant });
+  const bot = found && (at.began ?? (at.callId === undefined ? found : versionForCall(found, at.callId)));
   // The refusal is spoken in the language of one of the tenant's bots.
   if (bot === undefined) return refusal(botsOfTenant(bots, tenant ?? DEFAULT_TENANT)[0], 'nobody', 'no-bot');
   if (inbound.goesOnOnly !== undefined)

@@ -1,5 +1,6 @@
 import { type AudioFormat, callRateHz, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness, InboundCall } from '../../carriers/port.ts';
+import { versionKey } from '../../config/bot-trials.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -27,7 +28,10 @@ import type { CallServices, CallTap, CallTiming, SharedServices } from '../servi
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
 export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
+  /** By bot name; other versions than the current ones by `versionKey`. */
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
+  /** The version of a bot that a call began with; that of now where absent. */
+  readonly versionOf?: (botName: string, version: string | undefined) => Promise<Bot | undefined>;
   readonly timing: CallTiming;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
@@ -129,7 +133,7 @@ export class CallRegistry implements OutboundCalls {
   answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace): CallAnswer {
     const again = this.again(inbound);
     if (again !== undefined) return again;
-    const admission = admit(this.#options, inbound, { active: this.#tenants, place, closed: this.#closed });
+    const admission = admit(this.#options, inbound, { active: this.#tenants, place, closed: this.#closed, callId });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     return this.#leased(callId, bot, reservation, (dialog) => {
@@ -155,8 +159,10 @@ export class CallRegistry implements OutboundCalls {
   async #resume(inbound: InboundCall, callId: string, place: SpeechPlace | undefined): Promise<CallAnswer> {
     const left = leftOf(await this.#options.left?.(callId, inbound.askedAtWallMs), inbound);
     if (left === undefined) return { kind: 'over' };
-    const { known, tenantId, resumed } = left;
-    const admission = admit(this.#options, known, { active: this.#tenants, place, closed: this.#closed, goesOn: true, tenantId });
+    const { known, tenantId, resumed, botVersion } = left;
+    const began = await this.#options.versionOf?.(known.botName ?? '', botVersion);
+    const at = { active: this.#tenants, place, closed: this.#closed, goesOn: true, tenantId, callId, began };
+    const admission = admit(this.#options, known, at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     return this.#leased((await this.#options.take?.(callId)) === false ? undefined : callId, bot, reservation, (dialog) => {
@@ -167,11 +173,11 @@ export class CallRegistry implements OutboundCalls {
 
   /** @param place see `answer` */
   async reserve(call: OutboundCall, place?: SpeechPlace): Promise<ReservedCall | CallRefusal> {
-    const at = { active: this.#tenants, place, closed: this.#closed, leavesFree: true, tenantId: call.tenantId } as const;
+    const { callId, tenantId } = call;
+    const at = { active: this.#tenants, place, closed: this.#closed, leavesFree: true, tenantId, callId } as const;
     const admission = admit(this.#options, carrierCallOf(call), at);
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation: speech } = admission;
-    const { callId } = call;
     if (this.#byId.has(callId) || this.#reserved.has(callId)) {
       speech.release();
       return refusal(bot, 'apology', 'lease');
@@ -314,7 +320,8 @@ export class CallRegistry implements OutboundCalls {
     begin: (dialog: DialogHookFactory) => Begun,
   ): Begun | CallRefusal {
     try {
-      const dialog = this.#options.dialogs.get(bot.name);
+      const { dialogs } = this.#options;
+      const dialog = dialogs.get(versionKey(bot)) ?? dialogs.get(bot.name);
       if (dialog !== undefined && callId !== undefined && this.#options.lease(callId)) return begin(dialog);
     } catch (error) {
       // A failed lease must not leak the slot.

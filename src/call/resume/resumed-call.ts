@@ -123,11 +123,13 @@ export interface LeftBehind {
 export function leftOf(
   left: LeftBehind | undefined,
   asked: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
-): { readonly known: InboundCall; readonly tenantId: string; readonly resumed: ResumedCall } | undefined {
+):
+  | (Pick<LeftBehind['record'], 'tenantId' | 'botVersion'> & { readonly known: InboundCall; readonly resumed: ResumedCall })
+  | undefined {
   if (left === undefined || hadLeft(left.resumed)) return undefined;
-  const { carrier, carrierCallId, from, to, direction, botName, tenantId } = left.record;
+  const { carrier, carrierCallId, from, to, direction, botName, botVersion, tenantId } = left.record;
   if (carrier !== asked.carrier || carrierCallId !== asked.carrierCallId) return undefined;
-  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, resumed: left.resumed };
+  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, botVersion, resumed: left.resumed };
 }
 
 /** Whether the bot had said its last words when the process died, so that nothing is left to say. */

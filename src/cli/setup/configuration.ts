@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadBots } from '../../config/bot-files.ts';
+import { type BotDraft, loadBots } from '../../config/bot-files.ts';
+import { withTrials } from '../../config/bot-trials.ts';
 import type { Bot } from '../../config/bots.ts';
 import { type Environment, readEnvironment, readSettingsFiles } from '../../config/env.ts';
 import { withOverrides } from '../../config/env-settings.ts';
@@ -27,8 +28,9 @@ export interface Configuration {
  * Reads settings and bots. Relative paths start at the working folder; the folders of bots, analysis profiles and vocabularies come
  * from the package if the working folder has none.
  * @param overrides environment variables that replace real ones, also under other names of the same settings
+ * @param draft read in place of one of the bots' files
  */
-export function readConfiguration(overrides: Environment = {}): Configuration {
+export function readConfiguration(overrides: Environment = {}, draft?: BotDraft): Configuration {
   const env = withOverrides(readEnvironment(), overrides, catalogue);
   const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
   const loaded = loadConfig({ env, files });
@@ -41,7 +43,7 @@ export function readConfiguration(overrides: Environment = {}): Configuration {
     platform: { ...platform, vocabularyFolder: findFolder(platform.vocabularyFolder) },
   };
   const config = { ...loaded, settings };
-  const { bots, problems: botProblems } = loadBots(settings.bots.folder, env);
+  const { bots, problems: botProblems } = loadBots(settings.bots.folder, env, draft);
   return { config, bots, problems: [...problems, ...config.problems], botProblems };
 }
 
@@ -53,8 +55,8 @@ function findFolder(folder: string): string {
 }
 
 /** Reads the configuration with all problems that stop a gateway or a worker. */
-export async function readWholeConfiguration(overrides: Environment = {}): Promise<Configuration> {
-  const configuration = readConfiguration(overrides);
+export async function readWholeConfiguration(overrides: Environment = {}, draft?: BotDraft): Promise<Configuration> {
+  const configuration = readConfiguration(overrides, draft);
   const { config, bots, problems } = configuration;
   // Loaded here, since most commands do not need it.
   const { startProblems } = await import('./start-problems.ts');
@@ -67,9 +69,14 @@ export async function readWholeConfiguration(overrides: Environment = {}): Promi
 /**
  * Reads the configuration with all problems of a gateway: also those of the bots' dialogs and of names in their files.
  * @param asksPlatform whether to ask a configured speech platform for its voices and languages
+ * @param draft see `readConfiguration`
  */
-export async function readGatewayConfiguration(overrides: Environment = {}, asksPlatform = false): Promise<Configuration> {
-  const whole = await readWholeConfiguration(overrides);
+export async function readGatewayConfiguration(
+  overrides: Environment = {},
+  asksPlatform = false,
+  draft?: BotDraft,
+): Promise<Configuration> {
+  const whole = await readWholeConfiguration(overrides, draft);
   const { botProblems, platformNames } = await import('./bot-problems.ts');
   const { names, problems } = await platformNames(whole, asksPlatform);
   const { chosen, speechDefaults } = await import('../../speech/routing/choice.ts');
@@ -78,7 +85,7 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   const { diallingDestinations, DiallingProfiles } = await import('../../outbound/profiles.ts');
   // What is wrong with them is told already.
   const profiles = await DiallingProfiles.load(settings.dialling.folder).catch(() => undefined);
-  const found = await botProblems(whole.bots, {
+  const found = await botProblems(withTrials(whole.bots), {
     ...names,
     // Simulated calls alone come to a gateway without a carrier's secret: nothing is wrong with a bot that would transfer them.
     hasControl: hasControl(whole.config.carriers) || !takesCarrierCalls(whole.config.carriers),
@@ -86,7 +93,7 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
     isPlatform: (service, bot, language) => chosen(service, bot, language, defaults)[0] === 'platform',
   });
   const { speechProblems } = await import('./speech-problems.ts');
-  const speech = await speechProblems(whole.config, whole.bots);
+  const speech = await speechProblems(whole.config, withTrials(whole.bots));
   return { ...whole, botProblems: [...whole.botProblems, ...problems, ...speech, ...found] };
 }
 

@@ -29,6 +29,7 @@ import type { CampaignRepository, ContactRepository } from '../../records/campai
 import type { AttemptRepository } from '../../records/dialling.ts';
 import type { Store } from '../../records/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
+import type { BotEditing } from './bots/bot-editing.ts';
 import type { ApiKeyBook, ApiScope, Principal } from './system/api-keys.ts';
 import type { PublicAddress } from './system/system-problems.ts';
 import type { SystemState } from './system/system-views.ts';
@@ -161,6 +162,8 @@ export interface BotOrders {
   readonly outlineOf: (bot: Bot) => Promise<BotOutline>;
   /** Valid bots and file problems now, possibly cached for some seconds. */
   readonly files: () => Promise<{ readonly bots: readonly Bot[]; readonly problems: readonly Problem[] }>;
+  /** Absent where the bots' files cannot be read again. */
+  readonly editing?: BotEditing | undefined;
   /** Absent without chats. */
   readonly chats?: Pick<BotChats, 'open' | 'act' | 'end'> | undefined;
   /** With problems, the reload changed nothing. */

@@ -16,6 +16,7 @@ import { auditRoutes, deliveryRoutes, jobRoutes } from './system/operation-route
 import { Looks, noteLooks } from './looks.ts';
 import { botChatRoutes } from './bots/bot-chat-routes.ts';
 import { botCountRoutes } from './bots/bot-count-routes.ts';
+import { botEditRoutes } from './bots/bot-edit-routes.ts';
 import { botRoutes } from './bots/bot-routes.ts';
 import { browsePage, PAGE_POLICY, OPENAPI } from './openapi.ts';
 import { browserCallRoute, listenRoute, liveCallRoutes } from './calls/live-call-routes.ts';
@@ -105,6 +106,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         botCountRoutes,
         costRoutes,
         botChatRoutes,
+        botEditRoutes,
         campaignRoutes,
         campaignProgressRoutes,
         dialListRoutes,
@@ -142,7 +144,7 @@ function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: P
   app.addHook('onRoute', (route) => {
     if (route.config?.scope === undefined) throw new TypeError(`${route.url} needs a scope`);
     route.schema = { querystring: z.strictObject({}), ...route.schema };
-    if (route.method === 'POST' || route.method === 'DELETE') serveOnce(route, deps);
+    if (route.method === 'POST' || route.method === 'PUT' || route.method === 'DELETE') serveOnce(route, deps);
   });
   app.addHook('onRequest', (request, reply) => {
     const { scope } = request.routeOptions.config;

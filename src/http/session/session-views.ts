@@ -22,6 +22,8 @@ const operator: readonly ApiScope[] = [
   'campaigns:write',
   'dialling:write',
   'analyses:write',
+  'bots:write',
+  'settings:read',
 ];
 
 /** Scopes of each role; numbers are masked without `numbers:read`. */

@@ -63,8 +63,16 @@ export class BotChats implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Begins a chat; the bot greets. @throws ChatRefusedError, ChatUsageError, errors of loading the bot's dialog */
-  async open(owner: string, settings: ScriptSettings & { readonly bot: string }): Promise<ChatStanding> {
+  /**
+   * Begins a chat; the bot greets.
+   * @param gateway has a draft in place of a bot; that of all chats when absent
+   * @throws ChatRefusedError, ChatUsageError, errors of loading the bot's dialog
+   */
+  async open(
+    owner: string,
+    settings: ScriptSettings & { readonly bot: string },
+    gateway: ChatGateway = this.#options.gateway(),
+  ): Promise<ChatStanding> {
     const mine = [...this.#chats.values()].filter((chat) => chat.owner === owner && !chat.isBusy);
     const [oldest] = mine;
     if (mine.length >= MOST_OF_ONE && oldest !== undefined) await this.#end(oldest);
@@ -76,7 +84,7 @@ export class BotChats implements AsyncDisposable {
       const conversation = new Conversation((event) => this.#take(chat ?? first, event));
       const first = { events, step: undefined as string | undefined };
       let chat: OpenChat | undefined;
-      const call = await openChat(this.#options.gateway(), settings, ANSWER_MS, conversation.take);
+      const call = await openChat(gateway, settings, ANSWER_MS, conversation.take);
       const id = newId('chat');
       chat = { id, owner, bot: settings.bot, conversation, call, ...first, isBusy: true, idle: this.#idle(id) };
       this.#chats.set(id, chat);

@@ -6,6 +6,7 @@ import type { ChatEvent } from '../../../rehearsal/chat/chat-event.ts';
 import { ChatUsageError } from '../../../rehearsal/chat/open-chat.ts';
 import { RequestRefused } from '../../problem.ts';
 import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { DRAFT_BODY_BYTES, draftText, soundDraft } from './bot-drafts.ts';
 import { botOfTenant } from './bot-routes.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
@@ -18,6 +19,8 @@ const begin = z.strictObject({
   outbound: z.boolean().default(false),
   /** Variables that such a call begins with. */
   variables: z.record(z.string().min(1).max(63), z.string().max(500)).default({}),
+  /** A bot file to chat with before it is published; needs `bots:write` too. */
+  draft: draftText.optional(),
 });
 
 const turn = z.union([
@@ -76,6 +79,7 @@ export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
     '/bots/:name/chats',
     {
       config,
+      bodyLimit: DRAFT_BODY_BYTES,
       schema: {
         summary: 'Begin a chat in text with a bot, which greets',
         params: named,
@@ -84,15 +88,21 @@ export function botChatRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
       },
     },
     async ({ principal, params: { name }, body }) => {
-      botOfTenant(orders, principal, name);
-      const { language, outbound, variables } = body;
+      const found = botOfTenant(orders, principal, name);
+      const { language, outbound, variables, draft } = body;
       const parameter = Object.entries(variables).map(([key, value]) => `${key}=${value}`);
       const settings = {
         bot: name,
         ...(language === undefined ? {} : { language }),
         ...(outbound || parameter.length > 0 ? { outbound: true, parameter } : {}),
       };
-      const chat = await refusing(() => chats.open(principal.id, settings));
+      const bot = draft === undefined ? undefined : await soundDraft(orders, principal, found, draft);
+      const { editing } = orders;
+      const open = () =>
+        bot === undefined || editing === undefined
+          ? chats.open(principal.id, settings)
+          : editing.chat(principal.id, bot, settings);
+      const chat = await refusing(open);
       const { id: by, tenantId } = principal;
       await audit?.add({ by, tenantId, action: 'bot-chat.begin', subject: chat.id, outcome: 'done' });
       return viewOf(chat);

@@ -7,6 +7,7 @@ import type { Problem } from '../../../config/problem.ts';
 import { EDGE_KINDS } from '../../../dialog/flow/flow-parts.ts';
 import { STEP_KINDS } from '../../../dialog/flow/graph.ts';
 import { literalPattern } from '../../../kernel/literal-pattern.ts';
+import { hideAddresses } from './hidden-addresses.ts';
 import { maskNumbersIn } from '../../../records/privacy/mask-number.ts';
 import type { Principal } from '../system/api-keys.ts';
 
@@ -131,6 +132,44 @@ export const botStatsView = countedView.extend({
   dispositions: z.array(z.object({ disposition: z.string().nullable(), calls: z.int() })),
 });
 
+/** A stored version of a bot. */
+const botVersionView = z.object({
+  number: z.int(),
+  /** What records of its calls have as the bot's version. */
+  id: z.string(),
+  at: z.iso.datetime(),
+  /** Id of a key, `console` and a user's name, or `file` for a change by hand. */
+  author: z.string(),
+  note: z.string(),
+});
+export const botVersionsView = z.object({
+  /** Newest first. */
+  versions: z.array(botVersionView),
+  /** What new calls get; null where the file was changed by hand since. */
+  current: z.int().nullable(),
+  /** A version that a share of new calls gets. */
+  share: z.object({ version: z.int(), percent: z.int() }).nullable(),
+});
+export const botSourceView = z.object({
+  /** The bot's file, or the version that was asked for. */
+  text: z.string(),
+  /** For `base` of a publication: changes with the file's text. */
+  revision: z.string(),
+  /** Why the bot is not edited here; null where it is. */
+  readOnly: z.string().nullable(),
+  problems: z.array(botProblemView),
+});
+export const draftView = z.object({ ok: z.boolean(), problems: z.array(botProblemView) });
+export const publishedView = z.object({
+  version: z.int(),
+  /** Why new calls do not get it yet; empty where they do. */
+  reload: z.array(z.string()),
+});
+
+export type BotVersionsView = z.output<typeof botVersionsView>;
+export type BotSourceView = z.output<typeof botSourceView>;
+export type DraftView = z.output<typeof draftView>;
+export type PublishedView = z.output<typeof publishedView>;
 export type BotPathsView = z.output<typeof botPathsView>;
 export type BotStatsView = z.output<typeof botStatsView>;
 export type BotSummaryView = z.output<typeof botSummaryView>;
@@ -144,7 +183,8 @@ const AROUND = 2;
 
 /** Every setting of a bot, dotted, as text; the flow has a view of its own. */
 export function settingsView(bot: Bot, key: Pick<Principal, 'scopes'>): BotView['settings'] {
-  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, dialogSecret: _, ...rest } = bot;
+  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, dialogSecret: _, ...known } = bot;
+  const { trial: _trial, earlier: _earlier, ...rest } = known;
   const { dialog } = rest;
   const shown = { ...rest, dialog: dialog.kind === 'flow' ? { ...dialog, flow: undefined } : dialog };
   return leavesOf('', shown).map(({ key: name, value }) => ({ key: name, value: shownText(value, key).slice(0, MOST_SHOWN) }));
@@ -160,18 +200,21 @@ function leavesOf(key: string, value: unknown): { key: string; value: string }[]
 
 /** A configuration text for this key: without queries of addresses, and numbers masked without `numbers:read`. */
 export function shownText(text: string, { scopes }: Pick<Principal, 'scopes'>): string {
-  const hidden = text
-    .replaceAll(/\b((?:https?|wss?):\/\/)[^\s/@"']+@/giu, '$1[hidden]@')
-    .replaceAll(/\b((?:https?|wss?):\/\/[^\s?"']+\?)[^\s"']+/giu, '$1[hidden]');
+  const hidden = hideAddresses(text);
   return scopes.includes('numbers:read') ? hidden : maskNumbersIn(hidden, []);
 }
 
-/** A problem's place, with the lines around it; none for a missing file. */
-export async function problemView(problem: Problem, key: Pick<Principal, 'scopes'>): Promise<BotProblemView> {
+/** A problem's place, with the lines around it; none for a missing file. @param draft text of the file, where it is not that on disk */
+export async function problemView(
+  problem: Problem,
+  key: Pick<Principal, 'scopes'>,
+  draft?: { readonly path: string; readonly text: string },
+): Promise<BotProblemView> {
   const { path, line } = placeOf(problem);
-  const lines = path === undefined ? [] : await linesOf(path);
+  const text = path === undefined ? '' : path === draft?.path ? draft.text : await readFile(path, 'utf8').catch(() => '');
+  const lines = text === '' ? [] : text.split(/\r\n|\n/u);
   const from = Math.max(1, (line ?? 1) - AROUND);
-  const excerpt = lines.slice(from - 1, (line ?? 1) + AROUND).map((text, index) => ({ line: from + index, text }));
+  const excerpt = lines.slice(from - 1, (line ?? 1) + AROUND).map((each, index) => ({ line: from + index, text: each }));
   return {
     key: problem.key === path ? basename(path) : problem.key,
     file: path === undefined ? null : basename(path),
@@ -181,7 +224,7 @@ export async function problemView(problem: Problem, key: Pick<Principal, 'scopes
     message: shownText(problem.message, key),
     nearest: problem.nearest ?? null,
     severity: problem.severity ?? 'error',
-    excerpt: excerpt.map(({ line: number, text }) => ({ line: number, text: shownText(text, key).slice(0, 200) })),
+    excerpt: excerpt.map((each) => ({ line: each.line, text: shownText(each.text, key).slice(0, 200) })),
   };
 }
 
@@ -198,9 +241,4 @@ function columnOf(text: string, key: string): number | null {
   const at = name === '' ? -1 : text.search(new RegExp(`(?<![\\w-])${literalPattern(name)}(?![\\w-])`, 'u'));
   const first = text.search(/\S/u);
   return at >= 0 ? at + 1 : first < 0 ? null : first + 1;
-}
-
-async function linesOf(path: string): Promise<string[]> {
-  const text = await readFile(path, 'utf8').catch(() => '');
-  return text === '' ? [] : text.split(/\r\n|\n/u);
 }

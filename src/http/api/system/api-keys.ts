@@ -12,8 +12,9 @@ import type { ApiKeyRepository } from '../../../records/port.ts';
  * API scopes. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows the words of live calls, `calls:control`
  * speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write`
  * creates and runs campaigns; `dialling:write` changes do-not-call lists and consents; `dialling:rules`, beside `calls:dial` or `campaigns:write`,
- * chooses the profile and time zone rule; `privacy:write` erases people; `bots:read` shows bots, `system:read` the gateway's state, `system:control`
- * drains it, `audit:read` shows the audit log.
+ * chooses the profile and time zone rule; `privacy:write` erases people; `bots:read` shows bots, `bots:write` edits and publishes them; `keys:write`
+ * makes and revokes API keys; `settings:read` shows webhook endpoints, members, carriers and speech, and `settings:write` changes them and runs
+ * checks; `system:read` shows the gateway's state, `system:control` drains it, `audit:read` shows the audit log.
  */
 export const API_SCOPES = [
   'calls:read',
@@ -33,6 +34,10 @@ export const API_SCOPES = [
   'dialling:rules',
   'privacy:write',
   'bots:read',
+  'bots:write',
+  'keys:write',
+  'settings:read',
+  'settings:write',
   'system:read',
   'system:control',
   'audit:read',

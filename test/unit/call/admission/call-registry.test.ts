@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { admit } from '../../../../src/call/admission/call-door.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
+import type { LeftBehind } from '../../../../src/call/resume/resumed-call.ts';
 import { silentSpeech } from './silent-speech.ts';
 import { type Bot, botSettings } from '../../../../src/config/bots.ts';
 
@@ -83,4 +84,51 @@ it('finds the bot by our number: the one that was called, or the one that a call
   expect(admit(door, back, { active: [] })).toMatchObject({ kind: 'refuse', cause: 'dialled-over' });
   const replayed = { ...inbound, goesOnOnly: 'replayed' } as const;
   expect(admit(door, replayed, { active: [] })).toMatchObject({ kind: 'refuse', cause: 'replayed' });
+});
+
+it('begins a call in the version that its id gives it, and resumes it in the version that it began with', async () => {
+  const create = full;
+  const asked: unknown[] = [];
+  const [current, tried, old] = [{ create }, { create }, { create }];
+  const trial = { percent: 50, bot: { ...bot, version: 'bbb' } };
+  const begun: (readonly [version: string | undefined, dialog: unknown])[] = [];
+  const calls = new CallRegistry(
+    {
+      bots: [{ ...bot, version: 'aaa', trial }],
+      dialogs: new Map([
+        ['clinic', current],
+        ['clinic@bbb', tried],
+        ['clinic@old', old],
+      ]),
+      async versionOf(name, version) {
+        asked.push([name, version]);
+        return { ...bot, name, ...(version === undefined ? {} : { version }) };
+      },
+      timing: DEFAULT_CALL_TIMING,
+      maximum: 4,
+      shedding: () => false,
+      reserveSpeech: () => silentSpeech,
+      speechIsUp: () => true,
+      lease: () => true,
+      left: async () =>
+        ({
+          record: { ...inbound, botName: 'clinic', botVersion: 'old', tenantId: 'default' },
+          resumed: { next: { do: 'ask' }, state: {} },
+        }) as unknown as LeftBehind,
+      record({ bot: { version }, dialog }) {
+        begun.push([version, dialog]);
+        return full();
+      },
+    },
+    {} as CallServices,
+  );
+  for (let call = 0; call < 20; call += 1) expect(() => calls.answer({ ...inbound, callId: `call_${call}` })).toThrow('ENOSPC');
+  expect(new Set(begun.map(([version]) => version))).toEqual(new Set(['aaa', 'bbb']));
+  for (const [version, dialog] of begun) expect(dialog).toBe(version === 'aaa' ? current : tried);
+  const first = [...begun];
+  begun.splice(0);
+  for (let call = 0; call < 20; call += 1) expect(() => calls.answer({ ...inbound, callId: `call_${call}` })).toThrow('ENOSPC');
+  expect(begun).toEqual(first);
+  await expect(calls.goOn(inbound, 'call_1')).rejects.toThrow();
+  expect(asked).toEqual([['clinic', 'old']]);
 });
