@@ -53,6 +53,7 @@ interface ReadBot {
   readonly bot?: Bot;
   readonly problems: Problem[];
 }
+type ValidBot = ReadBot & { readonly bot: Bot };
 
 function readBotFile(folder: string, path: string, env: Environment): ReadBot {
   let text: string;
@@ -143,7 +144,7 @@ function folderMark(folder: string): string {
 }
 
 /** Resolves a flow's server. With its variable unset there is no server, and no secret is needed. */
-function withServer(bot: Bot, path: string, env: Environment): ReadBot {
+function withServer(bot: Bot, path: string, env: Environment): ValidBot {
   const { dialog } = bot;
   if (dialog.kind !== 'flow')
     return withSecret(bot, 'secretEnv' in dialog ? dialog.secretEnv : undefined, ['dialog', 'secretEnv'], path, env);
@@ -157,13 +158,7 @@ function withServer(bot: Bot, path: string, env: Environment): ReadBot {
 }
 
 /** Resolves a bot's secret. A missing one is a problem of its calls only. @param keys path of the setting with its name */
-function withSecret(
-  bot: Bot,
-  name: string | undefined,
-  keys: readonly string[],
-  path: string,
-  env: Environment,
-): { bot: Bot; problems: Problem[] } {
+function withSecret(bot: Bot, name: string | undefined, keys: readonly string[], path: string, env: Environment): ValidBot {
   if (name === undefined) return { bot, problems: [] };
   const where = bot.whereOf?.(keys) ?? path;
   const found = secretOf(name, env);
@@ -183,7 +178,7 @@ function secretOf(name: string, env: Environment): { secret: Secret } | { messag
 }
 
 /** Resolves the secrets of a model's tools, and refuses programs that the environment does not allow. */
-function withToolSecrets({ bot, problems }: { bot: Bot; problems: Problem[] }, path: string, env: Environment) {
+function withToolSecrets({ bot, problems }: ValidBot, path: string, env: Environment): ValidBot {
   const { dialog } = bot;
   if (dialog.kind !== 'llm') return { bot, problems };
   const where = (keys: readonly string[]): string => bot.whereOf?.(keys) ?? path;
