@@ -30,6 +30,8 @@ import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
+import { reviewRoutes } from './calls/review-routes.ts';
+import { statisticsRoutes } from './calls/statistics-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -98,6 +100,8 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         listenRoute,
         browserCallRoute,
         watchRoutes,
+        statisticsRoutes,
+        reviewRoutes,
         analysisRoutes,
         submissionRoutes,
         botRoutes,
