@@ -74,7 +74,16 @@ export interface ApiDeps {
   readonly keys: ApiKeyBook;
   readonly store: Pick<
     Store,
-    'calls' | 'statistics' | 'analyses' | 'submissions' | 'idempotency' | 'attempts' | 'suppressions' | 'consents' | 'webhooks'
+    | 'calls'
+    | 'statistics'
+    | 'reviews'
+    | 'analyses'
+    | 'submissions'
+    | 'idempotency'
+    | 'attempts'
+    | 'suppressions'
+    | 'consents'
+    | 'webhooks'
   >;
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;

@@ -32,6 +32,8 @@ import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
 import { costRoutes } from './costs/cost-routes.ts';
+import { reviewRoutes } from './calls/review-routes.ts';
+import { statisticsRoutes } from './calls/statistics-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -100,6 +102,8 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         listenRoute,
         browserCallRoute,
         watchRoutes,
+        statisticsRoutes,
+        reviewRoutes,
         analysisRoutes,
         submissionRoutes,
         botRoutes,

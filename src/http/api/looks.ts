@@ -17,6 +17,7 @@ const PERSONAL: ReadonlySet<ApiScope> = new Set<ApiScope>([
 /** Their routes that show no personal values, or write their own audit entry. */
 const IMPERSONAL = new Set([
   '/api/calls/count',
+  '/api/reviews/count',
   '/api/calls/:callId/peaks',
   '/api/calls/:callId/fixture',
   '/api/calls/:callId/webhooks',

@@ -12,7 +12,7 @@ const viewer: readonly ApiScope[] = [
   'bots:read',
   'system:read',
 ];
-const listener: readonly ApiScope[] = [...viewer, 'recordings:read', 'calls:listen'];
+const listener: readonly ApiScope[] = [...viewer, 'calls:review', 'recordings:read', 'calls:listen'];
 const operator: readonly ApiScope[] = [
   ...listener,
   'numbers:read',

@@ -99,6 +99,7 @@ beforeAll(async () => {
     body: {},
     createdAtMs: 1,
   });
+  await store.reviews.comment('default', STORED, { id: 'cmt_mine', by: 'mine', atMs: 1, text: 'Mine to keep' });
   const lease = { owner: 'nobody', untilMs: Date.now() + 3_600_000 };
   await store.attempts.decide(
     'default',
@@ -168,6 +169,13 @@ function cases(): Record<string, Case> {
     'GET /calls/{callId}/fixture/file': call('/calls/*/fixture/file'),
     'POST /calls/{callId}/replay': call('/calls/*/replay', {}),
     'POST /calls/{callId}/hold': call('/calls/*/hold', { on: true }),
+    'GET /statistics': list('/statistics?by=hour,version,bot,change,disposition&bot=echo'),
+    'GET /reviews': list('/reviews'),
+    'GET /reviews/count': list('/reviews/count'),
+    'GET /calls/{callId}/review': call('/calls/*/review'),
+    'POST /calls/{callId}/review': call('/calls/*/review', { state: 'done', labels: ['theirs'] }),
+    'POST /calls/{callId}/comments': call('/calls/*/comments', { text: 'theirs' }),
+    'DELETE /calls/{callId}/comments/{commentId}': call('/calls/*/comments/cmt_mine'),
     'GET /calls/{callId}/analyses': call('/calls/*/analyses', undefined, 200),
     'POST /calls/{callId}/analyses': call('/calls/*/analyses', { profile: 'default' }),
     'GET /analyses': list('/analyses'),
@@ -222,7 +230,6 @@ function cases(): Record<string, Case> {
     'GET /bots': list('/bots'),
     'GET /bots/{name}': of('/bots/*', 'echo'),
     'GET /bots/{name}/paths': of('/bots/*/paths', 'echo'),
-    'GET /bots/{name}/stats': of('/bots/*/stats', 'echo'),
     'POST /bots/{name}/chats': of('/bots/*/chats', 'echo', {}),
     'POST /bot-chats/{chatId}/turns': of('/bot-chats/*/turns', chat, { text: 'alpha' }),
     'DELETE /bot-chats/{chatId}': of('/bot-chats/*', chat, undefined, 200),
@@ -241,6 +248,7 @@ async function holdings(): Promise<Record<string, Answer>> {
     '/calls',
     `/calls/${STORED}`,
     `/calls/${STORED}/webhooks`,
+    `/calls/${STORED}/review`,
     `/attempts/${ATTEMPT}`,
     '/suppressions',
     '/consents',

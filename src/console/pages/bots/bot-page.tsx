@@ -75,7 +75,7 @@ function Choice({
 }): ReactNode {
   const w = useWords(botsWords);
   const { data } = useStats(bot.name, { ...counted, version: undefined });
-  const versions = [...new Set([bot.version, counted.version, ...(data?.versions.map(({ version }) => version) ?? [])])];
+  const versions = [...new Set([bot.version, counted.version, ...(data?.versions?.map(({ version }) => version) ?? [])])];
   const known = versions.filter((version) => version !== null && version !== undefined);
   return (
     <Group gap="md" align="end">

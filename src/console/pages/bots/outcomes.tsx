@@ -1,14 +1,12 @@
 import { Box, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
+import type { FiguresView as Tally } from '../../../http/api/calls/statistics-views.ts';
 import { type Format, useFormat } from '../../parts/format.ts';
 import { Headings, Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { type Counted, useStats } from './queries.ts';
 import { botsWords, type Ending, ENDINGS, endingWords } from './words.ts';
-
-type Tally = BotStatsView['total'];
 
 /** How a bot's calls ended and how long callers waited, by version and by day. */
 export function Outcomes({ bot, counted }: { readonly bot: string; readonly counted: Counted }): ReactNode {
@@ -26,20 +24,23 @@ export function Outcomes({ bot, counted }: { readonly bot: string; readonly coun
         head={w.version}
         rows={[
           all,
-          ...data.versions.map((each) => ({ key: `${each.version}`, name: each.version ?? w.olderVersion, tally: each })),
+          ...(data.versions ?? []).map((each) => ({ key: `${each.version}`, name: each.version ?? w.olderVersion, tally: each })),
         ]}
       />
       <Tallies
         title={w.byDay}
         head={w.day}
-        rows={[...data.days].reverse().map((each) => ({ key: each.day, name: format.day(each.day), tally: each }))}
+        rows={(data.days ?? [])
+          .filter(({ calls }) => calls > 0)
+          .toReversed()
+          .map((each) => ({ key: each.day, name: format.day(each.day), tally: each }))}
       />
       <Box>
         <Title order={2} size="h5" mb="xs">
           {w.dispositions}
         </Title>
         <Group gap="lg">
-          {data.dispositions.map(({ disposition, calls }) => (
+          {data.dispositions?.map(({ disposition, calls }) => (
             <Text key={`${disposition}`} size="sm" className="figures">
               {disposition ?? w.noDisposition} <strong>{format.number(calls)}</strong>
             </Text>
@@ -96,7 +97,7 @@ function Tallies({
               <Table.Tr key={key}>
                 <Table.Td fw={key === 'all' ? 600 : undefined}>{name}</Table.Td>
                 <Table.Td>{format.number(tally.calls)}</Table.Td>
-                <Table.Td>{format.share(tally.completed, tally.calls)}</Table.Td>
+                <Table.Td>{format.share(tally.endings.finished + tally.endings.transferred, tally.calls)}</Table.Td>
                 <Table.Td w="40%">
                   <Bar tally={tally} share={key === 'all' ? 1 : tally.calls / most} />
                 </Table.Td>
@@ -136,7 +137,7 @@ function Bar({ tally, share }: { readonly tally: Tally; readonly share: number }
 
 function waitsText({ replies }: Tally, format: Format): string {
   if (replies === null) return '–';
-  return [replies.medianMs, replies.p90Ms, replies.p99Ms].map(format.duration).join(' · ');
+  return [replies.p50Ms, replies.p90Ms, replies.p99Ms].map(format.duration).join(' · ');
 }
 
 function endingsIn(endings: Tally['endings']): [Ending, number][] {

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { BotListView, BotPathsView, BotStatsView, BotView } from '../../../http/api/bots/bot-views.ts';
+import type { BotListView, BotPathsView, BotView } from '../../../http/api/bots/bot-views.ts';
+import type { StatisticsView } from '../../../http/api/calls/statistics-views.ts';
 import { get, query } from '../../api.ts';
 
 /** Which calls of a bot are counted. */
@@ -11,9 +12,9 @@ export interface Counted {
 const DAY_MS = 86_400_000;
 
 /** Counts of the same minute are the same question. */
-function countedQuery({ days, version }: Counted): string {
+function countedQuery({ days, version }: Counted, more: Readonly<Record<string, string>> = {}): string {
   const toMs = Math.ceil(Date.now() / 60_000) * 60_000;
-  return query({ from: new Date(toMs - days * DAY_MS).toISOString(), to: new Date(toMs).toISOString(), version });
+  return query({ ...more, from: new Date(toMs - days * DAY_MS).toISOString(), to: new Date(toMs).toISOString(), version });
 }
 
 export function useBots() {
@@ -37,10 +38,12 @@ export function usePaths(name: string, counted: Counted) {
   });
 }
 
-export function useStats(name: string, counted: Counted) {
+export function useStats(bot: string, counted: Counted) {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const wanted = { bot, by: 'version,day,disposition', zone };
   return useQuery({
-    queryKey: ['bots', name, 'stats', counted],
-    queryFn: ({ signal }) => get<BotStatsView>(`/bots/${encodeURIComponent(name)}/stats${countedQuery(counted)}`, signal),
+    queryKey: ['bots', bot, 'stats', counted],
+    queryFn: ({ signal }) => get<StatisticsView>(`/statistics${countedQuery(counted, wanted)}`, signal),
     placeholderData: keepPreviousData,
   });
 }

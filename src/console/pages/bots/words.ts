@@ -1,7 +1,7 @@
-import type { BotStatsView } from '../../../http/api/bots/bot-views.ts';
+import type { FiguresView } from '../../../http/api/calls/statistics-views.ts';
 import { words } from '../../words.ts';
 
-export type Ending = keyof BotStatsView['total']['endings'];
+export type Ending = keyof FiguresView['endings'];
 
 /** How calls end, the bot's success first. */
 export const endingWords = words<Readonly<Record<Ending, string>>>(

@@ -112,26 +112,6 @@ export const botPathsView = countedView.extend({
   ),
 });
 
-/** How long callers waited for replies, in ms. */
-const repliesView = z.object({ replies: z.int(), medianMs: z.int(), p90Ms: z.int(), p99Ms: z.int() });
-const tallyView = z.object({
-  calls: z.int(),
-  /** Calls that the bot ended itself, or transferred. */
-  completed: z.int(),
-  endings: z.partialRecord(z.enum(ENDINGS), z.int()),
-  replies: repliesView.nullable(),
-});
-
-export const botStatsView = countedView.extend({
-  total: tallyView,
-  /** Version with most calls first; null for calls from before versions were recorded. */
-  versions: z.array(tallyView.extend({ version: z.string().nullable() })),
-  /** Days in the bot's time zone, earliest first; days without calls are missing. */
-  days: z.array(tallyView.extend({ day: z.string() })),
-  /** Most frequent first; null for calls without one. */
-  dispositions: z.array(z.object({ disposition: z.string().nullable(), calls: z.int() })),
-});
-
 /** A stored version of a bot. */
 const botVersionView = z.object({
   number: z.int(),
@@ -171,7 +151,6 @@ export type BotSourceView = z.output<typeof botSourceView>;
 export type DraftView = z.output<typeof draftView>;
 export type PublishedView = z.output<typeof publishedView>;
 export type BotPathsView = z.output<typeof botPathsView>;
-export type BotStatsView = z.output<typeof botStatsView>;
 export type BotSummaryView = z.output<typeof botSummaryView>;
 export type BotView = z.output<typeof botView>;
 export type BotListView = z.output<typeof botListView>;

@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { RECORDING_TYPES } from '../../../audio/recording-format.ts';
 import { ANSWERED_BY } from '../../../config/answered-by.ts';
+import { REASONS } from '../../../records/attention.ts';
+import { RESULTS } from '../../../records/figures.ts';
 import { csvLines } from '../../../records/analysis/table.ts';
 import type { CallQuery } from '../../../records/port.ts';
 import { RequestRefused } from '../../problem.ts';
@@ -25,6 +27,8 @@ const variable = z
   .max(1000)
   .regex(/^[^:]+:[^]/u, 'write name:value');
 
+const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
+
 /** Search filters of calls; all given ones must match. */
 const callFilters = z.strictObject({
   number: z.string().min(1).max(100).optional(),
@@ -41,6 +45,20 @@ const callFilters = z.strictObject({
   /** Outbound calls of this campaign. */
   campaign: z.string().min(1).max(200).optional(),
   answeredBy: z.enum(ANSWERED_BY).optional(),
+  /** Version of the bot's files, as `GET /api/bots` has it. */
+  version: z.string().min(1).max(64).optional(),
+  /** Such as `en`. */
+  language: z.string().min(1).max(20).optional(),
+  /** What became of the call, and whether a person answered, as in statistics. */
+  result: z.enum(RESULTS).optional(),
+  answered: isTrue.optional(),
+  optedOut: isTrue.optional(),
+  /** Calls in which the bot spoke into the caller's words. */
+  cutOff: z.literal('true').optional(),
+  /** Calls with a turn that the bot did not understand. */
+  notUnderstood: z.literal('true').optional(),
+  /** Calls that deserve a look for this reason. */
+  attention: z.enum(REASONS).optional(),
   /** Both ends included; calls that go on have no duration. */
   minDurationMs: milliseconds.optional(),
   maxDurationMs: milliseconds.optional(),
@@ -162,10 +180,13 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 
 /** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
-  const { bot, campaign, from, to, variable: named, ...rest } = asked;
+  const { bot, version, campaign, from, to, cutOff, notUnderstood, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
+    botVersion: version,
+    cutOff: cutOff === undefined ? undefined : true,
+    notUnderstood: notUnderstood === undefined ? undefined : true,
     campaignId: campaign,
     variables: named?.map((each) => [each.slice(0, each.indexOf(':')), each.slice(each.indexOf(':') + 1)] as const),
     fromMs: from === undefined ? undefined : Date.parse(from),

@@ -9,7 +9,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { ApiKeyRepository } from '../../../records/port.ts';
 
 /**
- * API scopes. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows the words of live calls, `calls:control`
+ * API scopes. `numbers:read` shows phone numbers in full; without it they are masked. `calls:review` labels, assigns and comments calls. `calls:listen` shows the words of live calls, `calls:control`
  * speaks into them and ends them, and `calls:talk` talks to a bot from the browser, or in text. `calls:dial` places single calls; `campaigns:write`
  * creates and runs campaigns; `dialling:write` changes do-not-call lists and consents; `dialling:rules`, beside `calls:dial` or `campaigns:write`,
  * chooses the profile and time zone rule; `privacy:write` erases people; `bots:read` shows bots, `bots:write` edits and publishes them; `keys:write`
@@ -18,6 +18,7 @@ import type { ApiKeyRepository } from '../../../records/port.ts';
  */
 export const API_SCOPES = [
   'calls:read',
+  'calls:review',
   'recordings:read',
   'analyses:read',
   'analyses:write',
