@@ -53,7 +53,9 @@ interface ReadBot {
   readonly bot?: Bot;
   readonly problems: Problem[];
 }
-type ValidBot = ReadBot & { readonly bot: Bot };
+interface ValidBot extends ReadBot {
+  readonly bot: Bot;
+}
 
 function readBotFile(folder: string, path: string, env: Environment): ReadBot {
   let text: string;
@@ -178,7 +180,7 @@ function secretOf(name: string, env: Environment): { secret: Secret } | { messag
 }
 
 /** Resolves the secrets of a model's tools, and refuses programs that the environment does not allow. */
-function withToolSecrets({ bot, problems }: ValidBot, path: string, env: Environment): ValidBot {
+function withToolSecrets({ bot, problems }: ValidBot, path: string, env: Environment): ReadBot {
   const { dialog } = bot;
   if (dialog.kind !== 'llm') return { bot, problems };
   const where = (keys: readonly string[]): string => bot.whereOf?.(keys) ?? path;
