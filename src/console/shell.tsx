@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, Suspense, use } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import icon from './icon.svg';
+import { InboxBadge } from './pages/inbox/badge.tsx';
 import { PAGES } from './pages/pages.ts';
 import { Empty, Loading, PageBoundary } from './parts/states.tsx';
 import { useSession } from './session.tsx';
@@ -10,6 +11,8 @@ import { LANGUAGES, LanguageContext, type Language, useWords, words } from './wo
 
 const shellWords = words(
   {
+    overview: 'Overview',
+    inbox: 'Bad calls',
     live: 'Live',
     calls: 'Calls',
     campaigns: 'Campaigns',
@@ -26,6 +29,8 @@ const shellWords = words(
     nothingHint: 'Or your role does not have it. The pages that you have are in the menu.',
   },
   {
+    overview: 'सारांश',
+    inbox: 'ख़राब कॉल',
     live: 'लाइव',
     calls: 'कॉल',
     campaigns: 'अभियान',
@@ -78,6 +83,7 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
               component={Link}
               href={to}
               label={w[menu]}
+              rightSection={menu === 'inbox' ? <InboxBadge /> : undefined}
               active={path === to || path.startsWith(`${to}/`)}
               aria-current={path === to ? 'page' : undefined}
               onClick={close}

@@ -6,7 +6,7 @@ export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
   /** Its name in the menu (`shell.tsx`); absent for pages that are reached from others. */
-  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
+  readonly menu?: 'overview' | 'inbox' | 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
   /** Without it the page is not there. */
   readonly scope: ApiScope;
   readonly view: ComponentType;
@@ -14,6 +14,13 @@ export interface ConsolePage {
 
 /** Every page, in the menu's order: one line each. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
+  {
+    path: '/overview',
+    menu: 'overview',
+    scope: 'bots:read',
+    view: loaded(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  },
+  { path: '/inbox', menu: 'inbox', scope: 'calls:read', view: loaded(() => import('./inbox/inbox-page.tsx'), 'InboxPage') },
   { path: '/live', menu: 'live', scope: 'calls:read', view: loaded(() => import('./live/live-page.tsx'), 'LivePage') },
   { path: '/live/:callId', scope: 'calls:read', view: loaded(() => import('./live/live-call-page.tsx'), 'LiveCallPage') },
   { path: '/calls', menu: 'calls', scope: 'calls:read', view: loaded(() => import('./calls/calls-page.tsx'), 'CallsPage') },
