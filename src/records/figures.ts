@@ -3,15 +3,7 @@ import { languageOf, saysNotUnderstood } from '../language/index.ts';
 import { type CallRecord, IMPORTED } from './record.ts';
 
 /** What became of a call, for statistics: each counted call has one. */
-export const RESULTS = [
-  'contained',
-  'transferred',
-  'given-up',
-  'opted-out',
-  'failed',
-  'cut-short',
-  'not-answered',
-] as const;
+export const RESULTS = ['contained', 'transferred', 'given-up', 'opted-out', 'failed', 'cut-short', 'not-answered'] as const;
 export type Result = (typeof RESULTS)[number];
 
 /** What one call counts as. */
@@ -91,11 +83,13 @@ function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' ? value : otherwise;
 }
 
-/** Turns of the caller to which the bot says that it did not understand, or asks the same question once more. */
+/** Turns of the caller in which no words were recognised, or to which the bot says so, or asks the same question once more. */
 export function turnsNotUnderstood({ turns, language }: Pick<CallRecord, 'turns' | 'language'>): number[] {
   const of = languageOf(language);
   return turns.flatMap(({ index, inputKind, callerText, botText }, at) => {
-    if (inputKind !== 'spoken' || callerText === '' || botText === '') return [];
+    if (inputKind !== 'spoken') return [];
+    // Speech that the recogniser found no words in.
+    if (callerText === '') return [index];
     const asked = questionIn(turns[at - 1]?.botText ?? '');
     const isAgain = asked !== undefined && questionIn(botText) === asked;
     return isAgain || saysNotUnderstood(botText, of) ? [index] : [];

@@ -95,8 +95,6 @@ export interface CallQuery {
   readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
-  readonly botVersion?: string | undefined;
-  readonly language?: string | undefined;
   /** What became of the call, and whether a person answered; both as statistics count it. */
   readonly result?: Result | undefined;
   readonly answered?: boolean | undefined;

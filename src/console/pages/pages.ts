@@ -1,7 +1,19 @@
-import { Activity, Bot, History, type LucideIcon, Megaphone, Mic, PhoneCall, ScrollText } from 'lucide-react';
+import {
+  Activity,
+  Bot,
+  History,
+  Inbox,
+  LayoutDashboard,
+  type LucideIcon,
+  Megaphone,
+  Mic,
+  PhoneCall,
+  ScrollText,
+} from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { ApiScope } from '../../http/api/system/api-keys.ts';
 import { loaded } from '../parts/loaded.ts';
+import { InboxBadge } from './inbox/badge.tsx';
 import type { MenuName } from './menu-words.ts';
 import { SystemBadge } from './system/system-badge.tsx';
 
@@ -30,6 +42,18 @@ export type MenuGroup = (typeof MENU_GROUPS)[number];
 /** Every page, in the menu's order. The first one that the user may see is opened first. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
   {
+  {
+    path: '/overview',
+    menu: { name: 'overview', group: 'monitor', icon: LayoutDashboard },
+    scope: 'bots:read',
+    view: loaded(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+  },
+  {
+    path: '/inbox',
+    menu: { name: 'bad-calls', group: 'monitor', icon: Inbox, badge: InboxBadge },
+    scope: 'calls:read',
+    view: loaded(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
+  },
     path: '/live',
     menu: { name: 'live', group: 'monitor', icon: PhoneCall },
     scope: 'calls:read',

@@ -59,7 +59,7 @@ interface Conditions {
 /** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
   const { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
-  const { botVersion, language, result, answered, optedOut } = query;
+  const { result, answered, optedOut } = query;
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
   const words = query.text === undefined ? undefined : index.words(query.text);
@@ -69,7 +69,7 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     pastCursor(query.before, [calls.startedAtMs, calls.id]),
     number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
     equals(calls, { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, legalHold: held }),
-    equals(calls, { botVersion, language, result, answered, optedOut }),
+    equals(calls, { result, answered, optedOut }),
     query.cutOff === undefined ? undefined : gt(calls.cutOffs, 0),
     query.notUnderstood === undefined ? undefined : gt(calls.notUnderstood, 0),
     query.attention === undefined ? undefined : deservesLook(tenantId, query.attention),

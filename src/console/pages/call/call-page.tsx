@@ -8,12 +8,13 @@ import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { outcomeWords } from '../calls/words.ts';
 import { Analyses, recognisedWords } from './analyses.tsx';
-import { type Call, drawnFromRecord, lengthOf, utterancesOf } from './call-model.ts';
+import { type Call, drawnAt, drawnFromRecord, lengthOf, utterancesOf } from './call-model.ts';
 import css from './call.module.css';
 import { Care, Webhooks } from './care.tsx';
 import { Events } from './events-list.tsx';
 import { Facts } from './facts.tsx';
 import { Player } from './player.ts';
+import { ReviewPanel } from '../inbox/review-panel.tsx';
 import { useAnalyses, useCall, useSound } from './queries.ts';
 import { Replay } from './replay.tsx';
 import { Timing } from './timing.tsx';
@@ -120,6 +121,7 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
               <Replay call={call} />
             </Tabs.Panel>
           </Tabs>
+          <ReviewPanel callId={call.id} onListen={(atMs) => player.playFrom(drawnAt(call, atMs))} />
         </section>
       </Box>
     </Page>

@@ -174,7 +174,7 @@ function Saved({
         )}
         {run.data === undefined ? null : <Report report={run.data} />}
       </div>
-      {mayRun && mayHear ? <Keep callId={call.id} expiresAt={fixture.expiresAt} /> : null}
+      {mayRun && mayHear ? <KeepTest callId={call.id} expiresAt={fixture.expiresAt} /> : null}
     </Stack>
   );
 }
@@ -294,7 +294,7 @@ function bothOf(was: number | null | undefined, is: number | null | undefined): 
   return shown(was) === shown(is) ? shown(is) : `${shown(was)} → ${shown(is)}`;
 }
 
-function Keep({ callId, expiresAt }: { readonly callId: string; readonly expiresAt: string | null }): ReactNode {
+export function KeepTest({ callId, expiresAt }: { readonly callId: string; readonly expiresAt: string | null }): ReactNode {
   const w = useWords(replayWords);
   const format = useFormat();
   const [agreed, setAgreed] = useState(false);

@@ -2,17 +2,18 @@ import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useState } from 'react';
 import type { z } from 'zod';
-import type { SystemProblem, systemView } from '../../../http/api/system/system-views.ts';
+import type { systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
 import { loaded } from '../../parts/loaded.ts';
 import { Headings, Page, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
-import { say, useLanguage, useWords } from '../../words.ts';
+import { say, useWords } from '../../words.ts';
 import type { Sample } from './charts.tsx';
+import { Problem } from './problems.tsx';
 import { replyWait } from './replies.ts';
 import classes from './system.module.css';
-import { problemsInHindi, systemWords } from './words.ts';
+import { systemWords } from './words.ts';
 
 type System = z.output<typeof systemView>;
 
@@ -133,26 +134,6 @@ function Verdict({
       )}
     </section>
   );
-}
-
-function Problem({ problem: { code, severity, what, remedy, facts } }: { readonly problem: SystemProblem }): ReactNode {
-  const w = useWords(systemWords);
-  const [whatHere, remedyHere] = useLanguage() === 'hi' ? problemsInHindi[code].map((text) => say(text, facts)) : [what, remedy];
-  return (
-    <li className={severity === 'error' ? `${classes.problem} ${classes.error}` : classes.problem}>
-      <Text size="sm" fw={600}>
-        {severity === 'error' ? `⛔ ${w.error}` : `⚠ ${w.warning}`}: {whatHere}
-      </Text>
-      <Text size="sm" c="dimmed">
-        {withCode(remedyHere ?? '')}
-      </Text>
-    </li>
-  );
-}
-
-/** What stands between backticks is code. */
-function withCode(text: string): ReactNode[] {
-  return text.split('`').map((part, at) => (at % 2 === 0 ? part : <code key={part}>{part}</code>));
 }
 
 function Card({ title, children }: { readonly title: string; readonly children: ReactNode }): ReactNode {

@@ -45,10 +45,6 @@ const callFilters = z.strictObject({
   /** Outbound calls of this campaign. */
   campaign: z.string().min(1).max(200).optional(),
   answeredBy: z.enum(ANSWERED_BY).optional(),
-  /** Version of the bot's files, as `GET /api/bots` has it. */
-  version: z.string().min(1).max(64).optional(),
-  /** Such as `en`. */
-  language: z.string().min(1).max(20).optional(),
   /** What became of the call, and whether a person answered, as in statistics. */
   result: z.enum(RESULTS).optional(),
   answered: isTrue.optional(),
@@ -180,11 +176,10 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 
 /** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
-  const { bot, version, campaign, from, to, cutOff, notUnderstood, variable: named, ...rest } = asked;
+  const { bot, campaign, from, to, cutOff, notUnderstood, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
-    botVersion: version,
     cutOff: cutOff === undefined ? undefined : true,
     notUnderstood: notUnderstood === undefined ? undefined : true,
     campaignId: campaign,
