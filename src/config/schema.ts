@@ -327,6 +327,7 @@ export const settingsSchema = z.object({
     ),
     serviceName: text('offhook', 'Name of this service in traces', { aliases: ['OTEL_SERVICE_NAME'] }),
     ratio: z.number().min(0).max(1).default(1).register(settingFacts, { description: 'Share of calls that are traced' }),
+    words: flag(false, 'Send what models were told and answered with their spans: words of callers leave the gateway'),
   }),
 });
 

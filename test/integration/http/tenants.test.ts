@@ -223,6 +223,7 @@ function cases(): Record<string, Case> {
     'GET /bots/{name}': of('/bots/*', 'echo'),
     'GET /bots/{name}/paths': of('/bots/*/paths', 'echo'),
     'GET /bots/{name}/stats': of('/bots/*/stats', 'echo'),
+    'GET /costs': list('/costs?by=bot'),
     'POST /bots/{name}/chats': of('/bots/*/chats', 'echo', {}),
     'POST /bot-chats/{chatId}/turns': of('/bot-chats/*/turns', chat, { text: 'alpha' }),
     'DELETE /bot-chats/{chatId}': of('/bot-chats/*', chat, undefined, 200),
