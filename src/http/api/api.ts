@@ -30,6 +30,7 @@ import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
+import { alertRoutes } from './alerts/alert-routes.ts';
 import { costRoutes } from './costs/cost-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
@@ -103,6 +104,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         submissionRoutes,
         botRoutes,
         botCountRoutes,
+        alertRoutes,
         costRoutes,
         botChatRoutes,
         campaignRoutes,

@@ -56,14 +56,19 @@ async function startServer() {
 it('adds up what a call cost in its record, its webhook, the API and the export, and traces its model', async () => {
   const server = await startServer();
   const folder = mkdtempSync(join(tmpdir(), 'offhook-costs-'));
-  const [prices, endpoints] = [join(folder, 'prices.yaml'), join(folder, 'endpoints.yaml')];
+  const [prices, endpoints, alerts] = ['prices.yaml', 'endpoints.yaml', 'alerts.yaml'].map((name) => join(folder, name)) as [string, string, string];
   const model = (unit: string, price: number): string =>
     `  - { vendor: "${server.vendor}", model: small, unit: ${unit}, price: ${price}, per: 1000, date: "2026-11-01", source: a test }\n`;
   writeFileSync(prices, PRICES + model('input-text-tokens', 1) + model('cached-tokens', 0.1) + model('output-text-tokens', 5));
   writeFileSync(endpoints, `endpoints: [{ name: all, url: '${server.url}/hook', secretEnv: HOOK_SECRET, allowPrivate: true, events: [call.ended] }]`);
+  writeFileSync(
+    alerts,
+    `channels: [{ kind: webhook, name: ops, url: '${server.url}/alerts', secretEnv: HOOK_SECRET, allowPrivate: true }]\nrules: [{ name: Costly, figure: spend-today, above: 1 }]`,
+  );
   const bench = await startGatewayBench({
     env: {
       OFFHOOK_SPEND__PRICES: prices,
+      OFFHOOK_ALERTS__FILE: alerts,
       OFFHOOK_WEBHOOKS__ENDPOINTS: endpoints,
       HOOK_SECRET: 'a secret of an endpoint',
       OTEL_EXPORTER_OTLP_ENDPOINT: server.url,
@@ -80,7 +85,7 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
   const { id, usage } = await session.ended;
   await eventually('the webhook', () => server.received.some(({ path }) => path === '/hook'));
   const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
-  const key = keys.create({ name: 'costs', tenantId: 'default', scopes: ['calls:read'] }, 0).secret;
+  const key = keys.create({ name: 'costs', tenantId: 'default', scopes: ['calls:read', 'system:read', 'system:control'] }, 0).secret;
   const ask = async (path: string): Promise<string> =>
     (await fetch(`${bench.gateway.url}/api${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
 
@@ -105,6 +110,18 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
   const sums = z.object({ costs: z.array(z.object({ group: z.string(), cost: z.number(), calls: z.number() })) });
   expect(sums.parse(JSON.parse(await ask('/costs?by=bot'))).costs).toEqual([{ group: 'clerk', cost: detail.cost.total, calls: 1 }]);
   expect(JSON.parse(await ask('/costs?by=vendor'))).toMatchObject({ prices: { currency: 'EUR' } });
+
+  const tested = await fetch(`${bench.gateway.url}/api/alerts/test`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ channel: 'ops' }),
+  });
+  expect([tested.status, await tested.json()]).toMatchObject([200, { channel: 'ops', state: 'delivered' }]);
+  expect(JSON.parse(await ask('/alerts'))).toMatchObject({
+    channels: [{ name: 'ops', kind: 'webhook' }],
+    rules: [{ name: 'Costly', figure: 'spend-today', above: 1 }],
+    deliveries: [{ notice: 'test' }],
+  });
 
   await bench[Symbol.asyncDispose]();
   server.close();

@@ -223,6 +223,8 @@ function cases(): Record<string, Case> {
     'GET /bots/{name}': of('/bots/*', 'echo'),
     'GET /bots/{name}/paths': of('/bots/*/paths', 'echo'),
     'GET /bots/{name}/stats': of('/bots/*/stats', 'echo'),
+    'GET /alerts': refused('/alerts', 403),
+    'POST /alerts/test': refused('/alerts/test', 403, { channel: 'ops' }),
     'GET /costs': list('/costs?by=bot'),
     'POST /bots/{name}/chats': of('/bots/*/chats', 'echo', {}),
     'POST /bot-chats/{chatId}/turns': of('/bot-chats/*/turns', chat, { text: 'alpha' }),
