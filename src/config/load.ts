@@ -2,6 +2,7 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { carriers } from '../carriers/registry.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import type { SpeechVendor } from '../speech/vendors/vendor.ts';
+import { type Alerts, loadAlerts, NO_ALERTS } from './alerts.ts';
 import { crossChecks } from './cross-checks.ts';
 import type { Environment } from './env.ts';
 import { readEnvSettings } from './env-settings.ts';
@@ -27,6 +28,8 @@ export interface LoadedConfig {
   readonly webhooks: readonly WebhookEndpoint[];
   /** Prices of what calls use; those of our own parts alone without a file. */
   readonly prices: PriceList;
+  /** Alert channels and rules. */
+  readonly alerts: Alerts;
   /** Every problem found, not just the first; a program that has any must not start. */
   readonly problems: readonly Problem[];
   /** Where each setting that is not at its default comes from: an environment name or `file:line`. */
@@ -35,7 +38,7 @@ export interface LoadedConfig {
 
 /**
  * Puts the configuration together: environment over files (the last one strongest) over defaults.
- * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints`, `spend.prices` and `tenants.file` name.
+ * Reads no file except those that `<SECRET>_FILE` variables, `webhooks.endpoints`, `alerts.file`, `spend.prices` and `tenants.file` name.
  */
 export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
   const { raw, problems } = rawSettings(sources);
@@ -78,10 +81,12 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   const names = carriers.map(({ name }) => name);
   const embedsPlatform = usesEmbeddedPlatform({ settings, secrets });
   const priced = loadPrices(settings.spend.prices, embedsPlatform);
+  const { file: alertsFile } = settings.alerts;
+  const alerting = alertsFile === undefined ? { alerts: NO_ALERTS, problems: [] } : loadAlerts(alertsFile, sources.env);
   const broken = crossChecks({ settings, secrets, origins, carriers: names, embedsPlatform });
-  problems.push(...tenantProblems, ...webhooks.problems, ...priced.problems, ...broken);
+  problems.push(...tenantProblems, ...webhooks.problems, ...priced.problems, ...alerting.problems, ...broken);
   const adapters = { carriers: carrierConfigs, vendors: vendorConfigs };
-  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, prices: priced.prices, problems, origins };
+  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, prices: priced.prices, alerts: alerting.alerts, problems, origins };
 }
 
 /** What the sources say of each setting, the strongest last. */

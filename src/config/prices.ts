@@ -23,6 +23,7 @@ export type PricedUnit = (typeof PRICED_UNITS)[number];
 const isTimed = (unit: string): boolean => unit.endsWith('-seconds') || unit.endsWith('-minutes');
 const currency = z.string().regex(/^[A-Z]{3}$/, 'an ISO 4217 code such as USD');
 
+const NOT_A_PRICE = 'a number from 0, or unknown';
 const pricedUnit = z.enum(PRICED_UNITS, {
   error: ({ input }) => {
     const meant = typeof input === 'string' ? nearest(input, PRICED_UNITS) : undefined;
@@ -38,7 +39,7 @@ const price = z
     model: z.string().min(1).max(200).optional(),
     unit: pricedUnit,
     /** Of `per` units. */
-    price: z.union([z.number().min(0).max(1_000_000), z.literal('unknown')], { error: 'a number from 0, or unknown' }),
+    price: z.union([z.number().min(0, NOT_A_PRICE).max(1_000_000), z.literal('unknown')], { error: NOT_A_PRICE }),
     currency: currency.optional(),
     per: z.number().positive().max(1_000_000_000).default(1),
     /** Minutes and seconds: the length of a step that is charged whole, in seconds; 60 is "each minute begun". */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { carriers } from '../carriers/registry.ts';
+import { alertSettings } from './alerts.ts';
 import { networksOf } from './networks.ts';
 import { vendors } from '../speech/vendors/registry.ts';
 import { diallingSettings } from './dialling-settings.ts';
@@ -314,6 +315,7 @@ export const settingsSchema = z.object({
     endpoints: optionalText('YAML file of the webhook endpoints (docs/webhooks.md)'),
     timeoutMs: millis(100, minute, 15_000, 'Time limit for an endpoint to answer one delivery'),
   }),
+  alerts: alertSettings,
   audit: auditSettings,
   jobs: z.object({
     concurrency: whole(1, 64, 2, 'Concurrent jobs in one process', { unit: 'jobs' }),
@@ -327,6 +329,7 @@ export const settingsSchema = z.object({
     ),
     serviceName: text('offhook', 'Name of this service in traces', { aliases: ['OTEL_SERVICE_NAME'] }),
     ratio: z.number().min(0).max(1).default(1).register(settingFacts, { description: 'Share of calls that are traced' }),
+    words: flag(false, 'Send what models were told and answered with their spans: words of callers leave the gateway'),
   }),
 });
 

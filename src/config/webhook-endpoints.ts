@@ -85,7 +85,8 @@ export function loadWebhookEndpoints(path: string, env: Environment): { endpoint
   return { endpoints: problems.length === 0 ? endpoints : [], problems };
 }
 
-function secretOf(name: string, env: Environment): Secret | undefined {
+/** The secret in this variable, or in the file that `<NAME>_FILE` names; undefined where neither has one. */
+export function secretOf(name: string, env: Environment): Secret | undefined {
   const file = env[`${name}_FILE`];
   try {
     const text = env[name] ?? (file === undefined ? '' : readFileSync(file, 'utf8').trim());

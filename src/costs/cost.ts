@@ -79,7 +79,8 @@ function chargedAmount({ unit, amount }: UsedUnits, { step }: Price): number {
   const inSeconds = unit.endsWith('-minutes') ? 60 : 1;
   const stepS = step ?? (unit.endsWith('-carrier-minutes') ? CARRIER_STEP_S : undefined);
   if (stepS === undefined || amount === 0) return amount;
-  const steps = Math.ceil((amount * inSeconds) / stepS - 1e-9);
+  // Half a millisecond, since amounts are rounded.
+  const steps = Math.ceil((amount * inSeconds - 0.0005) / stepS);
   return Math.round(((steps * stepS) / inSeconds) * 1e6) / 1e6;
 }
 

@@ -97,7 +97,7 @@ export function carriedMinutes(call: CarriedCall): UsedUnits[] {
   const vendor = carrier.replace(/@.*$/u, '');
   const leg = (way: 'inbound' | 'outbound', fromMs: number | undefined, toMs: number | undefined): UsedUnits[] => {
     if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return [];
-    return [{ vendor, unit: `${way}-carrier-minutes`, amount: Math.round((toMs - fromMs) / 60) / 1000 }];
+    return [{ vendor, unit: `${way}-carrier-minutes`, amount: Math.round((toMs - fromMs) / 0.06) / 1e6 }];
   };
   return [
     ...leg(direction, answeredAtMs, endedAtMs),

@@ -16,6 +16,7 @@ import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
 import type { CallDialler } from '../outbound/dialler.ts';
 import { NumberZones } from '../outbound/number.ts';
+import { openAlerts } from './alerts.ts';
 import type { Backlog } from './backlog.ts';
 import { botOrders } from './bot-orders.ts';
 import { CallDrain, type CallHost, type HostedBy, type ReachedCalls } from './call-host.ts';
@@ -90,7 +91,7 @@ async function openGateway(options: GatewayOptions, open: OpenParts): Promise<Ga
   const { later, metrics } = parts;
   const front = await openFront(parts, open);
   const { host, dialling } = front;
-  const http = createHttpServer(await httpParts(front));
+  const http = createHttpServer(await httpParts(front, open));
   open.add('http', () => http.close());
   metrics.watchLoopLag(() => host.load);
   later.url = await listenAt(http, options.config.settings.http);
@@ -247,7 +248,7 @@ async function joinCluster(
   return calls;
 }
 
-async function httpParts(front: Front): Promise<HttpServerDeps> {
+async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps> {
   const { parts, host, streams, whole, cluster } = front;
   const { options, later, metrics, events, carriers, backlog } = parts;
   const { config, clock, logger, shared } = options;
@@ -266,7 +267,7 @@ async function httpParts(front: Front): Promise<HttpServerDeps> {
     streams,
     rates: shared?.rates,
     spent: shared?.spent,
-    api: apiParts(front),
+    api: await apiParts(front, open),
     console: await consoleParts(parts),
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
@@ -274,16 +275,18 @@ async function httpParts(front: Front): Promise<HttpServerDeps> {
   };
 }
 
-function apiParts(front: Front): ApiDeps {
+async function apiParts(front: Front, open: OpenParts): Promise<ApiDeps> {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
+  const system = systemParts(front);
   return {
     keys: apiKeysOf(options.config, backlog.store, options.clock),
     ...backlog,
     prices: options.config.prices ?? NO_PRICES,
     clock: options.clock,
     bots,
-    system: systemParts(front),
+    system,
+    alerts: await openAlerts(parts, system, open),
     dialling: dialOrders(dialling.options, dialling.dialler),
     live: liveParts(front),
   };

@@ -68,6 +68,7 @@ export interface MediaProcesses {
 /** What a gateway closes, in this order: what uses another part goes before it. */
 const CLOSING_ORDER = [
   'calls',
+  'alerts',
   'dialling',
   'orphans',
   'http',

@@ -15,6 +15,8 @@ import type { IdGenerator, SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { dialogSpanOf, isSampled, sendTraceContext, spanOf, type SpanIds } from './trace-context.ts';
+import { modelAttributes, toolAttributes } from './gen-ai.ts';
+import { type ModelCall, sendModelSpans, type ToolUse } from './model-spans.ts';
 import { within } from '../kernel/waiting.ts';
 import { warnThrottled } from './log-throttle.ts';
 import type { Logger } from './logger.ts';
@@ -25,6 +27,8 @@ export interface OtlpTracesOptions {
   readonly serviceName: string;
   /** Share of calls that are traced, 0 to 1. */
   readonly ratio: number;
+  /** Whether spans of models have what was said. */
+  readonly words: boolean;
   /** `name=value`, several separated by commas. */
   readonly headers: Secret | undefined;
   readonly clock: Clock;
@@ -56,7 +60,7 @@ export class OtlpTraces implements Traces {
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
 
-  constructor({ endpoint, serviceName, ratio, headers, clock, logger }: OtlpTracesOptions) {
+  constructor({ endpoint, serviceName, ratio, words, headers, clock, logger }: OtlpTracesOptions) {
     this.#clock = clock;
     this.#ratio = ratio;
     const url = /\/v1\/traces\/?$/u.test(endpoint) ? endpoint : `${endpoint.replace(/\/+$/u, '')}/v1/traces`;
@@ -73,6 +77,7 @@ export class OtlpTraces implements Traces {
       ],
     });
     this.#tracer = this.#provider.getTracer('offhook');
+    sendModelSpans({ words, model: (call) => this.#model(call), tool: (use) => this.#tool(use) });
   }
 
   turn({ callId, index, inputKind, stages }: Parameters<Traces['turn']>[0]): void {
@@ -139,8 +144,30 @@ export class OtlpTraces implements Traces {
 
   async close(): Promise<void> {
     sendTraceContext(undefined);
+    sendModelSpans(undefined);
     // The exporter's own failures are logged.
     await within(this.#clock, CLOSE_WITHIN_MS, this.#provider.shutdown(), undefined).catch(() => undefined);
+  }
+
+  #model(call: ModelCall): void {
+    this.#inDialog(call, `chat ${call.model}`, SpanKind.CLIENT, modelAttributes(call));
+  }
+
+  #tool(use: ToolUse): void {
+    this.#inDialog(use, `execute_tool ${use.name}`, SpanKind.INTERNAL, toolAttributes(use));
+  }
+
+  /** A part of a turn's dialog: one of several requests and tools of the same turn. */
+  #inDialog(
+    { callId, turn, fromWallMs, toWallMs }: ModelCall | ToolUse,
+    name: string,
+    kind: SpanKind,
+    attributes: Attributes,
+  ): void {
+    const parent = dialogSpanOf(callId, turn);
+    if (!isSampled(parent.traceId, this.#ratio)) return;
+    const ids = { traceId: parent.traceId, spanId: this.#random.generateSpanId() };
+    this.#make({ ids, parent, name, kind, fromWallMs, toWallMs, attributes });
   }
 
   #make({ ids, parent, name, kind = SpanKind.INTERNAL, fromWallMs, toWallMs, attributes = {}, links = [] }: MadeSpan): void {

@@ -11,7 +11,7 @@ export interface TurnStage {
   readonly toMs: number;
 }
 
-/** The spans of calls and jobs. They carry ids, counts and names of the configuration: no words, no numbers of callers. */
+/** The spans of calls and jobs. They carry ids, counts and names of the configuration; words of a model only where the settings allow it. */
 export interface Traces {
   /** A turn is over. */
   turn(turn: { callId: string; index: number; inputKind: string; stages: readonly TurnStage[] }): void;

@@ -67,6 +67,19 @@ export interface FigureGroup extends Figures {
   readonly lastMs: number;
 }
 
+/** Ended calls that began in a range, for rules of alerts. */
+export interface RecentCalls {
+  readonly endings: readonly { readonly endReason: string; readonly calls: number }[];
+  /** The bot's replies, greetings included. */
+  readonly replies: number;
+  /** Callers' waits for replies; undefined without one. */
+  readonly replyP50Ms: number | undefined;
+  readonly replyP95Ms: number | undefined;
+  /** Replies that a caller broke off, and those broken off within their first second, as when the bot began too early. */
+  readonly brokenOff: number;
+  readonly brokenOffEarly: number;
+}
+
 /** What ended calls cost, by a group: a bot, a campaign, a day of UTC or a vendor. */
 export interface CostSum {
   /** Undefined for calls of no campaign. */
@@ -103,6 +116,11 @@ export interface StatisticsRepository {
   rollUp(limit: number): Promise<number>;
   /** Costs of calls that began in a range, from (included) to (excluded); largest first, days in order. Calls without a cost are not counted. */
   costs(tenantId: string, range: { readonly fromMs: number; readonly toMs: number }, by: CostGroup): Promise<readonly CostSum[]>;
+  /** @param range.botName of all bots when absent */
+  recent(
+    tenantIds: readonly string[],
+    range: { readonly fromMs: number; readonly toMs: number; readonly botName?: string | undefined },
+  ): Promise<RecentCalls>;
   /** Known costs of all calls of these tenants that began since then, by bot. */
   spentSince(
     tenantIds: readonly string[],

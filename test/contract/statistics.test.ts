@@ -274,4 +274,54 @@ describe.each([
     expect((await store.statistics.paths('default', erasing)).calls).toBe(0);
     expect((await store.statistics.figures('default', erasing)).calls).toBe(1);
   });
+
+  it.runIf(installed)('adds up costs by bot, campaign, day and vendor, and says which are unknown', async () => {
+    const part = (vendor: string, cost: number | 'unknown') =>
+      ({ vendor, unit: 'recogniser-seconds', amount: 1, price: cost, per: 1, cost }) as const;
+    const costing = (id: string, botName: string, atMs: number, costs: readonly (readonly [string, number | 'unknown'])[]) => {
+      const known = costs.reduce((sum, [, cost]) => sum + (cost === 'unknown' ? 0 : cost), 0);
+      const total = costs.some(([, cost]) => cost === 'unknown') ? ('unknown' as const) : known;
+      const cost = { currency: 'EUR', total, known, parts: costs.map(([vendor, each]) => part(vendor, each)) };
+      return callRecordOf({ id, tenantId: 'payer', botName, startedAtMs: atMs, endedAtMs: atMs + 9_000, cost });
+    };
+    await store.calls.upsertMany([
+      costing('p1', 'clinic', NOON, [['acme', 0.25], ['twilio', 0.01]]),
+      costing('p2', 'clinic', NOON + DAY_MS, [['acme', 0.5], ['other', 'unknown']]),
+      costing('p3', 'sales', NOON + DAY_MS, [['acme', 1]]),
+    ]);
+    expect(await store.calls.addCost('payer', 'p3', 'analysis/default', [{ ...part('model', 0.002), job: 'analysis' }])).toBe(true);
+    expect(await store.calls.addCost('payer', 'absent', 'analysis/default', [])).toBe(false);
+    // A repeated record does not lose what its analysis cost.
+    await store.calls.upsert(costing('p3', 'sales', NOON + DAY_MS, [['acme', 1]]));
+    const rows = async (by: 'bot' | 'campaign' | 'day' | 'vendor'): Promise<unknown[]> =>
+      (await store.statistics.costs('payer', MARCH, by)).map(({ group, calls, knownMicros, unknownCalls }) => [group, calls, knownMicros, unknownCalls]);
+    expect(await rows('bot')).toEqual([
+      ['sales', 1, 1_002_000, 0],
+      ['clinic', 2, 760_000, 1],
+    ]);
+    expect(await rows('day')).toEqual([
+      ['2026-03-01', 1, 260_000, 0],
+      ['2026-03-02', 2, 1_502_000, 1],
+    ]);
+    expect(await rows('vendor')).toEqual([
+      ['acme', 3, 1_750_000, 0],
+      ['twilio', 1, 10_000, 0],
+      ['model', 1, 2_000, 0],
+      ['other', 1, 0, 1],
+    ]);
+    expect(await rows('campaign')).toEqual([[undefined, 3, 1_762_000, 1]]);
+    expect(await store.statistics.spentSince(['payer', 'other'], NOON + 1)).toEqual(
+      expect.arrayContaining([
+        { botName: 'sales', micros: 1_002_000 },
+        { botName: 'clinic', micros: 500_000 },
+      ]),
+    );
+    expect((await store.calls.get('payer', 'p3'))?.cost).toMatchObject({ total: 1.002, parts: [{}, { vendor: 'model', job: 'analysis' }] });
+    const listed = (await store.calls.search('payer', { limit: 10 })).calls.map(({ id, costMicros }) => [id, costMicros]);
+    expect(listed).toEqual([
+      ['p3', 1_002_000],
+      ['p2', undefined],
+      ['p1', 260_000],
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z, ZodError } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
+import { beginModelCall, spanOfTool } from '../../observability/model-spans.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
@@ -85,6 +86,7 @@ interface Model {
 
 /** Input of a model request. */
 interface AskedModel {
+  readonly turn: DialogTurn;
   readonly tools: readonly Tool[];
   readonly messages: readonly Message[];
   readonly headers: Readonly<Record<string, string>>;
@@ -180,7 +182,12 @@ export class LlmHook implements DialogHook {
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const stream = new ModelStream();
       const tools = await this.#offered(signal);
-      yield* this.#speak({ tools, messages, headers: traceHeaders(turn.call.callId, turn.index) }, stream, signal, deadline);
+      yield* this.#speak(
+        { turn, tools, messages, headers: traceHeaders(turn.call.callId, turn.index) },
+        stream,
+        signal,
+        deadline,
+      );
       const { toolCalls } = stream;
       if (toolCalls.length === 0) return;
       // Ends the sentence, so that it is spoken before the tools run.
@@ -202,7 +209,9 @@ export class LlmHook implements DialogHook {
         }
         // The tool has its own timeout, and tells the model when it is reached.
         deadline.renew(timeoutMs + this.#tools.limitMsOf(call.name));
-        const done = await this.#use(call, turn, signal);
+        const { callId } = turn.call;
+        const about = { callId, turn: turn.index, name: call.name, id: call.id };
+        const done = await spanOfTool(about, this.#clock, () => this.#use(call, turn, signal));
         deadline.renew();
         if (done.action !== undefined) yield done.action;
         if (done.say !== undefined) {
@@ -223,19 +232,30 @@ export class LlmHook implements DialogHook {
     signal: AbortSignal,
     deadline: AnswerDeadline,
   ): AsyncIterable<DialogAction> {
-    const chunks = await this.#ask(asked, signal);
-    const used = { type: 'usage', vendor: this.#model.vendor, model: this.#settings.model } as const;
+    const { callId } = asked.turn.call;
+    const used = { vendor: this.#model.vendor, model: this.#settings.model };
+    const span = beginModelCall({ callId, turn: asked.turn.index, ...used }, this.#clock, () => textsOf(asked.messages));
     let isFirst = true;
-    for await (const chunk of chunks) {
-      if (isFirst) yield { ...used, units: { requests: 1 } };
-      isFirst = false;
-      if (chunk.usage) yield { ...used, units: tokenUnits(chunk.usage) };
-      const { text, isNews } = stream.take(chunk);
-      if (text !== '') yield { type: 'say', text, more: true };
-      // Only new content counts: a server's keep-alives do not restart the wait.
-      else if (isNews) deadline.renew();
+    try {
+      for await (const chunk of await this.#ask(asked, signal)) {
+        if (isFirst) yield { type: 'usage', ...used, units: { requests: 1 } };
+        isFirst = false;
+        const { text, isNews } = stream.take(chunk);
+        if (text !== '') yield { type: 'say', text, more: true };
+        // Only new content counts: a server's keep-alives do not restart the wait.
+        else if (isNews) deadline.renew();
+        if (chunk.usage) span.units = tokenUnits(chunk.usage);
+      }
+      signal.throwIfAborted();
+      // The last report counts: some servers send one with each chunk.
+      if (span.units !== undefined) yield { type: 'usage', ...used, units: span.units };
+    } catch (error) {
+      span.failed(error);
+      throw error;
+    } finally {
+      const tools = stream.toolCalls.map(({ name }) => name);
+      span.end(stream.text, tools);
     }
-    signal.throwIfAborted();
     const { maxTokens } = this.#settings;
     if (stream.isUsedUp)
       throw new DialogServerError(
@@ -245,7 +265,10 @@ export class LlmHook implements DialogHook {
   }
 
   /** Asks again without a refused field, and once after a lost connection or a 5xx. */
-  async #ask({ tools, messages, headers }: AskedModel, signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
+  async #ask(
+    { tools, messages, headers }: AskedModel,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
       const { fields } = this.#model.request;
@@ -269,7 +292,8 @@ export class LlmHook implements DialogHook {
     let args: unknown;
     try {
       args = call.args.trim() === '' ? {} : JSON.parse(call.args);
-      if (call.name === STOP_WAITING) return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
+      if (call.name === STOP_WAITING)
+        return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
       const action = callAction(call.name, args, this.#settings.transfers);
       if (action !== undefined) return { action, answer: 'done' };
     } catch (error) {
@@ -320,6 +344,11 @@ interface UsedTool {
   /** The bot's words while the tool goes on running. */
   readonly say?: string | undefined;
   readonly answer: string;
+}
+
+/** Messages as traces show them, where they may have words. */
+function textsOf(messages: readonly Message[]): { role: string; text: string }[] {
+  return messages.map(({ role, content }) => ({ role, text: typeof content === 'string' ? content : '' }));
 }
 
 function assistantMessage(stream: ModelStream): Message {

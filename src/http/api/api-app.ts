@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyContextConfig, FastifyInstance, FastifySchema, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { AlertWatch } from '../../alerts/alert-watch.ts';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../outbound/dialler.ts';
 import type { BotChats } from '../../rehearsal/chat/bot-chats.ts';
@@ -118,6 +119,8 @@ export interface ApiDeps {
   readonly voicemails?: Pick<VoicemailSounds, 'of'> | undefined;
   /** Absent without replays. */
   readonly replays?: ReplayOrders | undefined;
+  /** Absent without a gateway. */
+  readonly alerts?: AlertWatch | undefined;
   /** Absent where costs are not served. */
   readonly prices?: PriceList | undefined;
   /** Absent without webhooks. */

@@ -31,6 +31,7 @@ import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
+import { alertRoutes } from './alerts/alert-routes.ts';
 import { costRoutes } from './costs/cost-routes.ts';
 import { reviewRoutes } from './calls/review-routes.ts';
 import { statisticsRoutes } from './calls/statistics-routes.ts';
@@ -108,6 +109,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         submissionRoutes,
         botRoutes,
         botCountRoutes,
+        alertRoutes,
         costRoutes,
         botChatRoutes,
         botEditRoutes,

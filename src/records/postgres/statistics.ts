@@ -3,11 +3,20 @@ import { z } from 'zod';
 import { ENDINGS } from '../../call/log/outcome.ts';
 import { SLOT_MS, slotOf } from '../periods.ts';
 import { replyTimes } from '../reply-times.ts';
-import type { CostGroup, CostSum, CountedCalls, FigureGroup, Figures, PathCounts, StatisticsRepository } from '../statistics.ts';
+import type {
+  CostGroup,
+  CostSum,
+  CountedCalls,
+  FigureGroup,
+  Figures,
+  PathCounts,
+  RecentCalls,
+  StatisticsRepository,
+} from '../statistics.ts';
 import { equals } from './query.ts';
 import { Repository } from './repository.ts';
 import { countedCalls, KEY, rollUp, SUMMED } from './rollups.ts';
-import { calls } from './schema.ts';
+import { calls, turns } from './schema.ts';
 import { BUCKET_COLUMNS, ENDING_COLUMNS, rollups, staleSlots } from './statistics-schema.ts';
 import { inStoreErrors } from './tenancy.ts';
 
@@ -44,6 +53,16 @@ const costed = z.object({
   micros: z.number(),
   unknown: z.number(),
 });
+
+const recentReplies = z.object({
+  replies: z.number(),
+  times: z.tuple([z.number().nullable(), z.number().nullable()]).nullable(),
+  broken: z.number(),
+  early: z.number(),
+});
+const NO_REPLIES = { replies: 0, replyP50Ms: undefined, replyP95Ms: undefined, brokenOff: 0, brokenOffEarly: 0 } as const;
+/** A reply that was broken off before this had begun too early. */
+const EARLY_MS = 1_000;
 
 /** Figures of calls, from rollups; paths and costs of calls. Uses unencrypted columns only: steps, times, reasons and costs. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
@@ -189,6 +208,49 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
       knownMicros,
       unknownCalls,
     }));
+  }
+
+  async recent(
+    tenantIds: readonly string[],
+    { fromMs, toMs, botName }: { fromMs: number; toMs: number; botName?: string | undefined },
+  ): Promise<RecentCalls> {
+    if (tenantIds.length === 0) return { ...NO_REPLIES, endings: [] };
+    const where = and(
+      inArray(calls.tenantId, [...tenantIds]),
+      gte(calls.startedAtMs, fromMs),
+      lt(calls.startedAtMs, toMs),
+      isNotNull(calls.endedAtMs),
+      botName === undefined ? undefined : eq(calls.botName, botName),
+    );
+    const { owner } = this.tenancy;
+    const endings = await inStoreErrors(
+      owner
+        .select({ endReason: sql<string>`coalesce(${calls.endReason}, '')`, calls: sql<number>`count(*)::int` })
+        .from(calls)
+        .where(where)
+        .groupBy(calls.endReason)
+        .execute(),
+    );
+    const waited = sql`CASE WHEN ${turns.inputKind} IN ('spoken', 'keyed') THEN (${turns.latencies}->>'total')::float8 END`;
+    const rows = await inStoreErrors(
+      owner.execute(sql`
+      SELECT count(*)::int AS replies, percentile_cont(ARRAY[0.5, 0.95]::float8[]) WITHIN GROUP (ORDER BY ${waited}) AS times,
+        (count(*) FILTER (WHERE ${turns.interrupted}))::int AS broken,
+        (count(*) FILTER (WHERE ${turns.interrupted} AND ${turns.botEndedAtMs} - ${turns.botStartedAtMs} < ${EARLY_MS}))::int AS early
+      FROM ${calls} JOIN ${turns} ON ${turns.tenantId} = ${calls.tenantId} AND ${turns.callId} = ${calls.id} WHERE ${where}`),
+    );
+    const [found] = z.array(recentReplies).parse(rows.rows);
+    if (found === undefined) return { ...NO_REPLIES, endings };
+    const [replyP50Ms, replyP95Ms] = found.times ?? [undefined, undefined];
+    const { replies, broken: brokenOff, early: brokenOffEarly } = found;
+    return {
+      endings,
+      replies,
+      replyP50Ms: replyP50Ms ?? undefined,
+      replyP95Ms: replyP95Ms ?? undefined,
+      brokenOff,
+      brokenOffEarly,
+    };
   }
 
   async spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { botName: string; micros: number }[]> {

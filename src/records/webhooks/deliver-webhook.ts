@@ -67,12 +67,12 @@ interface WebhookAnswer {
 }
 
 /**
- * Sends one signed delivery (Standard Webhooks specification). Redirects are not followed: an endpoint that has moved is to
+ * Sends one delivery, signed where there is a secret (Standard Webhooks specification). Redirects are not followed: an endpoint that has moved is to
  * be configured anew. The answer's body is not read.
  * @throws WebhookRefusedError for an address that deliveries may not be sent to; the signal's reason when aborted
  */
-async function postWebhook(
-  endpoint: Pick<WebhookEndpoint, 'url' | 'secret' | 'allowPrivate'>,
+export async function postWebhook(
+  endpoint: Pick<WebhookEndpoint, 'url' | 'allowPrivate'> & { readonly secret?: WebhookEndpoint['secret'] | undefined },
   delivery: { readonly id: string; readonly body: string; readonly headers: Readonly<Record<string, string>> },
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<WebhookAnswer> {
@@ -96,7 +96,7 @@ async function postWebhook(
         'content-length': Buffer.byteLength(delivery.body),
         'user-agent': 'offhook',
         ...delivery.headers,
-        ...signedHeaders(endpoint.secret.reveal(), delivery.id, clock.wallMs(), delivery.body),
+        ...(endpoint.secret && signedHeaders(endpoint.secret.reveal(), delivery.id, clock.wallMs(), delivery.body)),
       },
       ...(endpoint.allowPrivate ? {} : { lookup: publicLookup(resolveName, refused) }),
     });

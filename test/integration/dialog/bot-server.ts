@@ -69,13 +69,14 @@ export function turnOf(input: TurnInput, index = 1, history: DialogTurn['history
 
 export const spoken = (text: string): TurnInput => ({ kind: 'spoken', text, language: 'en' });
 
+/** What a dialog says and does in a turn, without its counts of usage. */
 export async function actionsOf(
   hook: DialogHook,
   turn: DialogTurn,
   signal = new AbortController().signal,
 ): Promise<DialogAction[]> {
   const actions: DialogAction[] = [];
-  for await (const action of hook.respond(turn, signal)) actions.push(action);
+  for await (const action of hook.respond(turn, signal)) if (action.type !== 'usage') actions.push(action);
   return actions;
 }
 

@@ -467,3 +467,35 @@ it('refuses a file without tools, and a tool with the name of a built-in one', a
   await expect(loadCodeTools(join(folder, 'none.ts'))).rejects.toThrow('exports no tool');
   await expect(loadCodeTools(join(folder, 'taken.ts'))).rejects.toThrow('"hang_up", which is the name of another tool');
 });
+
+it('reports what an answer took, without counting a token twice, and asks servers that refuse to count without it', async () => {
+  const usage = { prompt_tokens: 90, completion_tokens: 12, total_tokens: 102, prompt_tokens_details: { cached_tokens: 64 } };
+  const asked: unknown[] = [];
+  await using server = new BotServer((response, { body }) => {
+    const { stream_options: options } = JSON.parse(body) as { stream_options?: unknown };
+    asked.push(options);
+    if (asked.length === 1) {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: 'Unknown parameter: stream_options', param: 'stream_options' } }));
+    } else if (asked.length === 2) stream(response, words('Yes.'));
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const base = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'small' };
+      response.write(`data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta: { content: 'Yes.' } }] })}\n\n`);
+      response.end(`data: ${JSON.stringify({ ...base, choices: [], usage })}\n\ndata: [DONE]\n\n`);
+    }
+  });
+  const url = await server.listen();
+  const usageOf = async (hook: DialogHook): Promise<unknown[]> => {
+    const used: unknown[] = [];
+    for await (const action of hook.respond(turnOf(spoken('hello')), new AbortController().signal))
+      if (action.type === 'usage') used.push(action.units);
+    return used;
+  };
+  expect(await usageOf(hookAt(url))).toEqual([{ requests: 1 }]);
+  expect(await usageOf(hookAt(url))).toEqual([
+    { requests: 1 },
+    { 'input-text-tokens': 26, 'cached-tokens': 64, 'input-audio-tokens': 0, 'output-text-tokens': 12, 'output-audio-tokens': 0 },
+  ]);
+  expect(asked).toEqual([{ include_usage: true }, undefined, { include_usage: true }]);
+});

@@ -62,12 +62,12 @@ export function systemRoutes(app: ApiApp, { system, campaigns, audit }: ApiDeps)
   );
 }
 
-/** @throws RequestRefused 403 */
-function refuseTenant({ tenantId }: Principal): void {
+/** Refuses keys of other tenants than the operator's. @throws RequestRefused 403 */
+export function refuseTenant({ tenantId }: Principal): void {
   if (tenantId === DEFAULT_TENANT) return;
   throw new RequestRefused(
     403,
-    `The gateway is shared: only keys of its operator, the tenant ${DEFAULT_TENANT}, see and drain it.`,
+    `The gateway is shared: only keys of its operator, the tenant ${DEFAULT_TENANT}, see and steer it.`,
   );
 }
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { type FigureSources, readFigure } from '../../../src/alerts/figures.ts';
+import type { AlertRule } from '../../../src/config/alerts.ts';
+
+const sources: FigureSources = {
+  statistics: {
+    recent: async (_tenants, { botName }) => ({
+      endings: [
+        { endReason: 'said-goodbye', calls: botName === undefined ? 15 : 3 },
+        { endReason: 'dialog-failed', calls: 5 },
+      ],
+      replies: 100,
+      replyP50Ms: 800,
+      replyP95Ms: 2_400,
+      brokenOff: 20,
+      brokenOffEarly: 4,
+    }),
+    spentSince: async (_tenants, sinceMs) => [
+      { botName: 'clinic', micros: 2_500_000 + sinceMs },
+      { botName: 'sales', micros: 500_000 },
+    ],
+  },
+  problems: async () => [
+    { severity: 'warning', what: 'The disk has 1.5 GB left.' },
+    { severity: 'error', what: 'The store does not answer.' },
+  ],
+  tenants: () => ['default'],
+};
+const rule = (figure: AlertRule['figure'], more: Partial<AlertRule> = {}): AlertRule => ({
+  name: 'r',
+  figure,
+  windowMinutes: 15,
+  severity: 'error',
+  coolDownMinutes: 60,
+  resolved: true,
+  ...more,
+});
+
+test.each([
+  { about: rule('reply-p95-ms'), value: 2_400 },
+  { about: rule('reply-p50-ms'), value: 800 },
+  { about: rule('cut-off-share'), value: 0.04 },
+  { about: rule('interrupted-share'), value: 0.2 },
+  { about: rule('failed-share'), value: 0.25 },
+  { about: rule('calls'), value: 20 },
+  { about: rule('reply-p95-ms', { minimumCalls: 21 }), value: undefined },
+  { about: rule('failed-share', { bot: 'clinic' }), value: undefined },
+  { about: rule('failed-share', { bot: 'clinic', minimumCalls: 8 }), value: 5 / 8 },
+  { about: rule('spend-today'), value: 3 },
+  { about: rule('spend-today', { bot: 'sales' }), value: 0.5 },
+  { about: rule('problems'), value: 1 },
+  { about: rule('problems', { severity: 'warning' }), value: 2 },
+])('$about.figure of $about.bot is $value', async ({ about, value }) => {
+  expect((await readFigure(about, sources, 5_000)).value).toBe(value);
+});
+
+test('problems are named', async () => {
+  expect((await readFigure(rule('problems'), sources, 0)).details).toEqual(['The store does not answer.']);
+});
