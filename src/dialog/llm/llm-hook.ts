@@ -237,7 +237,10 @@ export class LlmHook implements DialogHook {
   }
 
   /** Asks again without a refused field, and once after a lost connection or a 5xx. */
-  async #ask({ tools, messages, headers }: AskedModel, signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
+  async #ask(
+    { tools, messages, headers }: AskedModel,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
       const { fields } = this.#model.request;
@@ -261,7 +264,8 @@ export class LlmHook implements DialogHook {
     let args: unknown;
     try {
       args = call.args.trim() === '' ? {} : JSON.parse(call.args);
-      if (call.name === STOP_WAITING) return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
+      if (call.name === STOP_WAITING)
+        return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
       const action = callAction(call.name, args, this.#settings.transfers);
       if (action !== undefined) return { action, answer: 'done' };
     } catch (error) {
