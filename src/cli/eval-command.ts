@@ -33,6 +33,9 @@ interface EvalFlags {
   readonly carrier: string;
 }
 
+/** Which scenarios are run. */
+type EvalChoice = Pick<EvalFlags, 'only' | 'tag'>;
+
 /** `offhook eval`: simulated callers call the bots, and a verdict says whether each call went as its scenario expects. */
 export function addEvalCommand(program: Command): void {
   program
@@ -134,7 +137,8 @@ async function runBefore(version: string, suites: readonly Suite[], options: Eva
   return await runSuites(suites, { ...options, gateway: { settings, bots: other.bots } });
 }
 
-function optionsOf(flags: EvalFlags, { config, bots }: Configuration, seed: number): Omit<EvalOptions, 'signal' | 'onCall'> {
+/** Options of a run from its flags. */
+export function optionsOf(flags: EvalChoice & Pick<EvalFlags, 'runs' | 'share' | 'jobs' | 'deadline'>, { config, bots }: Configuration, seed: number): Omit<EvalOptions, 'signal' | 'onCall'> {
   const { runs, share, jobs, deadline } = flags;
   const gateway = { settings: config.settings, bots };
   return {
@@ -151,7 +155,7 @@ function optionsOf(flags: EvalFlags, { config, bots }: Configuration, seed: numb
 }
 
 /** @throws UsageError with every problem of the suites */
-async function suitesToRun(names: readonly string[], flags: EvalFlags, configuration: Configuration): Promise<readonly Suite[]> {
+export async function suitesToRun(names: readonly string[], flags: EvalChoice, configuration: Configuration): Promise<readonly Suite[]> {
   const { suites, problems } = await readSuites(pathsOf(names, configuration), configuration.bots);
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
@@ -162,7 +166,7 @@ async function suitesToRun(names: readonly string[], flags: EvalFlags, configura
 }
 
 /** Which scenarios `--only` and `--tag` choose. */
-function chooserOf({ only, tag }: EvalFlags): (scenario: Suite['scenarios'][number]) => boolean {
+function chooserOf({ only, tag }: EvalChoice): (scenario: Suite['scenarios'][number]) => boolean {
   return ({ name, tags }) =>
     (only === undefined || only.some((part) => name.toLowerCase().includes(part.toLowerCase()))) &&
     (tag === undefined || tags.some((each) => tag.includes(each)));

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   chat: async () => (await import('./chat-command.ts')).addChatCommand,
   eval: async () => (await import('./eval-command.ts')).addEvalCommand,
+  mcp: async () => (await import('./mcp-command.ts')).addMcpCommand,
   conformance: async () => (await import('./conformance-command.ts')).addConformanceCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
   dial: async () => (await import('./dial-command.ts')).addDialCommand,

@@ -11,9 +11,7 @@ const wait = (least: number, most: number, byDefault: number) => z.int().min(lea
 const sentence = z.string().min(1).max(500);
 
 /** Sentences by language; several are used in turn. */
-const sentences = z
-  .record(language, z.union([sentence.transform((one) => [one]), z.array(sentence).min(1).max(10)]))
-  .default({});
+const sentences = z.record(language, z.union([sentence.transform((one) => [one]), z.array(sentence).min(1).max(10)])).default({});
 
 const slowSettings = z.strictObject({
   /** Said while the caller waits, one after the other; the model finds the words for a language without any. */
@@ -70,7 +68,16 @@ const mcpServer = z
     env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'the name of a variable'), secretName).default({}),
     /** The only tools that the model gets. */
     tools: z
-      .array(z.union([z.string().min(1).max(128).transform((name): z.output<typeof mcpTool> => ({ name })), mcpTool]))
+      .array(
+        z.union([
+          z
+            .string()
+            .min(1)
+            .max(128)
+            .transform((name): z.output<typeof mcpTool> => ({ name })),
+          mcpTool,
+        ]),
+      )
       .min(1)
       .max(64),
     /** Longest time of a tool. */
@@ -127,7 +134,10 @@ const guard = z.strictObject({
     .max(200)
     .default([]),
   /** Values that the bot says only where a tool, a variable, the instructions or the caller have them. */
-  onlyFrom: z.array(z.enum(['numbers', 'dates', 'promises'])).max(3).default([]),
+  onlyFrom: z
+    .array(z.enum(['numbers', 'dates', 'promises']))
+    .max(3)
+    .default([]),
   /** Words that promise something, beside the built-in ones of English and Hindi. */
   promises: z.array(z.string().min(2).max(100)).max(100).default([]),
   /** Said in place of refused sentences, by language. */

@@ -3,7 +3,9 @@ export interface ModelAsked {
   readonly model: string;
   readonly stream?: boolean;
   readonly messages: readonly { readonly role: string; readonly content: string | null }[];
-  readonly tools?: readonly { readonly function: { readonly name: string; readonly description: string; readonly parameters: object } }[];
+  readonly tools?: readonly {
+    readonly function: { readonly name: string; readonly description: string; readonly parameters: object };
+  }[];
 }
 
 /** What the model answers: words, or calls of tools. */

@@ -64,7 +64,9 @@ export class Guard {
     const known = [...sources.found, ...sources.given];
     if (onlyFrom.includes('promises')) {
       const said = comparable(sentence);
-      const promise = this.#promises.find((each) => hasWord(said, each) && !known.some((text) => hasWord(comparable(text), each)));
+      const promise = this.#promises.find(
+        (each) => hasWord(said, each) && !known.some((text) => hasWord(comparable(text), each)),
+      );
       if (promise !== undefined) return { rule: 'promises', about: promise };
     }
     const isQuestion = /[?？]\s*$/u.test(sentence);
@@ -72,10 +74,13 @@ export class Guard {
     const from = [...known, ...(isQuestion ? sources.caller : [])].map((text) => this.#valuesOf(text));
     const number = onlyFrom.includes('numbers') ? unknownNumber(values, from) : undefined;
     if (number !== undefined) return { rule: 'numbers', about: number };
-    const date = onlyFrom.includes('dates') ? [...values.dates].find((each) => !from.some(({ dates }) => dates.has(each))) : undefined;
+    const date = onlyFrom.includes('dates')
+      ? [...values.dates].find((each) => !from.some(({ dates }) => dates.has(each)))
+      : undefined;
     if (date !== undefined) return { rule: 'dates', about: date };
     const isStatement = !isQuestion && (values.numbers.size > 0 || sentence.trim().split(/\s+/u).length > FEW_WORDS);
-    if (this.#isGrounded && isStatement && sources.found.length === 0) return { rule: 'grounded', about: 'no source was found in this call' };
+    if (this.#isGrounded && isStatement && sources.found.length === 0)
+      return { rule: 'grounded', about: 'no source was found in this call' };
     return undefined;
   }
 

@@ -72,7 +72,8 @@ export function valuesIn(text: string): Values {
     }
     const clock = /^(\d{1,2}):(\d{2})$/u.exec(word);
     if (clock !== null) for (const part of clock.slice(1)) if (Number(part) !== 0) numbers.add(plain(part));
-    const isDate = !AMBIGUOUS.has(word) || [tokens[at - 1], tokens[at + 1], tokens[at + 2]].some((beside) => /^\d/u.test(beside ?? ''));
+    const isDate =
+      !AMBIGUOUS.has(word) || [tokens[at - 1], tokens[at + 1], tokens[at + 2]].some((beside) => /^\d/u.test(beside ?? ''));
     const [month, weekday] = [MONTHS.get(word), WEEKDAYS.get(word)];
     if (isDate && month !== undefined) dates.add(`month ${month}`);
     if (isDate && weekday !== undefined) dates.add(`weekday ${weekday}`);

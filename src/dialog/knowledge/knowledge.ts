@@ -40,7 +40,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 export async function loadKnowledge(folder: string): Promise<SearchIndex> {
   const names = await documentsOf(folder);
   if (names.length === 0) throw new KnowledgeError(`${folder} holds no document: ${Object.keys(READERS).join(', ')} are read`);
-  if (names.length > MOST_FILES) throw new KnowledgeError(`${folder} holds ${names.length} documents; at most ${MOST_FILES} are read`);
+  if (names.length > MOST_FILES)
+    throw new KnowledgeError(`${folder} holds ${names.length} documents; at most ${MOST_FILES} are read`);
   const passages: Passage[] = [];
   for (const name of names) {
     passages.push(...(await readDocument(join(folder, name), name)));
@@ -134,7 +135,8 @@ function pieces(text: string): string[] {
   const joined: string[] = [];
   for (const paragraph of paragraphs) {
     const last = joined.at(-1);
-    if (last !== undefined && last.length + paragraph.length < PASSAGE_CHARACTERS) joined[joined.length - 1] = `${last}\n${paragraph}`;
+    if (last !== undefined && last.length + paragraph.length < PASSAGE_CHARACTERS)
+      joined[joined.length - 1] = `${last}\n${paragraph}`;
     else joined.push(paragraph.trim());
   }
   return joined;
@@ -162,7 +164,10 @@ export function knowledgeTool(index: SearchIndex, results: number): Tool {
       if (!parsed.success) return 'error: the arguments cannot be used';
       const hits = index.search(parsed.data.query, results);
       if (hits.length === 0) return 'error: nothing was found. Say that you do not know, or search with other words.';
-      return hits.map(({ source, text }) => `[${source}]\n${text}`).join('\n\n').slice(0, MOST_RESULT_CHARACTERS);
+      return hits
+        .map(({ source, text }) => `[${source}]\n${text}`)
+        .join('\n\n')
+        .slice(0, MOST_RESULT_CHARACTERS);
     },
   };
 }

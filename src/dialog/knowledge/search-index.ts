@@ -19,7 +19,9 @@ const COMMON = new Set(
     'a an the and or of to in on at for from by with is are am was were be been do does did have has had it its i you he she we they me my your our ' +
     'this that these those what when where which who how why can could will would shall should may please tell about there any not no yes ' +
     'का के की को से में पर और या है हैं था थे थी हो हूँ मैं आप वह यह हम मुझे मेरा आपका क्या कब कहाँ कौन कैसे क्यों कितना कितने कितनी बताइए कृपया नहीं हाँ ने तो भी कर'
-  ).split(' ').map((word) => word.normalize('NFKC')),
+  )
+    .split(' ')
+    .map((word) => word.normalize('NFKC')),
 );
 
 /** Full-text search over passages in memory; built once, then read only. */
@@ -78,6 +80,10 @@ export class SearchIndex {
 
 /** The words of a text in any script, in lower case; English plurals lose their ending. */
 export function termsOf(text: string): string[] {
-  const words = text.normalize('NFKC').toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words.map((word) => (/^[a-z]{4,}$/u.test(word) ? word.replace(/ies$/u, 'y').replace(/(?<![su])s$/u, '') : word));
 }

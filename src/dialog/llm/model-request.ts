@@ -43,7 +43,10 @@ export function messagesFor(instructions: string, turn: DialogTurn, { notes: too
     ...history,
     ...running.map(({ name, args, forMs }): Message => {
       const since = `${Math.round(forMs / 1000)} seconds`;
-      return { role: 'system', content: `The tool ${name}(${args}) has been running for ${since}. Its result comes by itself: do not guess it.` };
+      return {
+        role: 'system',
+        content: `The tool ${name}(${args}) has been running for ${since}. Its result comes by itself: do not guess it.`,
+      };
     }),
     ...late.map(({ name, args, text }): Message => {
       return { role: 'system', content: `The result of ${name}(${args}), which you were waiting for:\n${text}` };

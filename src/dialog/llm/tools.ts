@@ -49,14 +49,23 @@ function tool(name: string, description: string, properties: Record<string, unkn
 export const STOP_WAITING = 'stop_waiting';
 
 /** Offered beside slow tools. */
-export const STOP_WAITING_TOOL: Tool = tool(STOP_WAITING, 'Stops a tool that is still running, as the caller no longer wants its result.', {
-  name: { type: 'string', description: 'The name of the tool' },
-});
+export const STOP_WAITING_TOOL: Tool = tool(
+  STOP_WAITING,
+  'Stops a tool that is still running, as the caller no longer wants its result.',
+  {
+    name: { type: 'string', description: 'The name of the tool' },
+  },
+);
 export const stopWaiting = z.object({ name: z.string().max(64) });
 
 /** Whether this is the name of a built-in tool. */
 export function isCallTool(name: string): boolean {
-  return name === 'transfer_call' || name === 'cancel_transfer' || name === STOP_WAITING || CALL_TOOLS.some((tool) => tool.function.name === name);
+  return (
+    name === 'transfer_call' ||
+    name === 'cancel_transfer' ||
+    name === STOP_WAITING ||
+    CALL_TOOLS.some((tool) => tool.function.name === name)
+  );
 }
 
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });

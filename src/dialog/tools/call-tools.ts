@@ -67,7 +67,16 @@ export class CallTools {
     this.#clock = clock;
     this.#release = box.hold();
     this.#slow = (savedCalls.safeParse(saved).data ?? []).map(({ name, args, text = LOST }) => {
-      return { name, args, text, abort: new AbortController(), sinceMs: clock.nowMs(), toldIn: undefined, fillers: 0, done: Promise.resolve() };
+      return {
+        name,
+        args,
+        text,
+        abort: new AbortController(),
+        sinceMs: clock.nowMs(),
+        toldIn: undefined,
+        fillers: 0,
+        done: Promise.resolve(),
+      };
     });
   }
 
@@ -105,7 +114,9 @@ export class CallTools {
   /** Slow tools whose results are not in. */
   get running(): readonly { readonly name: string; readonly args: string; readonly forMs: number }[] {
     const nowMs = this.#clock.nowMs();
-    return this.#slow.flatMap(({ name, args, sinceMs, text }) => (text === undefined ? [{ name, args, forMs: nowMs - sinceMs }] : []));
+    return this.#slow.flatMap(({ name, args, sinceMs, text }) =>
+      text === undefined ? [{ name, args, forMs: nowMs - sinceMs }] : [],
+    );
   }
 
   /** The tool whose result is in and was not told. */
@@ -131,10 +142,20 @@ export class CallTools {
     const given = JSON.stringify(args);
     if (this.running.some((each) => each.name === name && each.args === given))
       return { kind: 'later', say: undefined, text: 'It is still running. The result comes by itself.' };
-    if (this.running.length >= MOST_RUNNING) return { kind: 'result', text: 'error: too much is running already; wait for a result' };
+    if (this.running.length >= MOST_RUNNING)
+      return { kind: 'result', text: 'error: too much is running already; wait for a result' };
     const abort = new AbortController();
     const sinceMs = this.#clock.nowMs();
-    const call: SlowCall = { name, args: given, abort, sinceMs, text: undefined, toldIn: undefined, fillers: 0, done: Promise.resolve() };
+    const call: SlowCall = {
+      name,
+      args: given,
+      abort,
+      sinceMs,
+      text: undefined,
+      toldIn: undefined,
+      fillers: 0,
+      done: Promise.resolve(),
+    };
     this.#slow.push(call);
     const done = tool
       .run(args, turn, slow?.timeoutMs ?? tool.timeoutMs, abort.signal)
@@ -157,7 +178,11 @@ export class CallTools {
     }
     const say = this.#fillerOf(call, turn.call.language);
     const told = 'It is running, and takes a while. The result comes by itself: do not guess it.';
-    return { kind: 'later', say, text: say === undefined ? `${told} Say in one short sentence that you are working on it.` : told };
+    return {
+      kind: 'later',
+      say,
+      text: say === undefined ? `${told} Say in one short sentence that you are working on it.` : told,
+    };
   }
 
   /** The next true words for a caller who waits in silence; undefined where nothing runs, or the file has none left. */
@@ -204,7 +229,9 @@ export class CallTools {
   saved(): z.output<typeof savedCalls> {
     return this.#slow
       .filter(({ toldIn }) => toldIn === undefined)
-      .map(({ name, args, text }) => (text === undefined ? { name, args } : { name, args, text: text.slice(0, MOST_SAVED_CHARACTERS) }));
+      .map(({ name, args, text }) =>
+        text === undefined ? { name, args } : { name, args, text: text.slice(0, MOST_SAVED_CHARACTERS) },
+      );
   }
 
   /** The call is over: cancels slow tools, except those that are to finish, whose connections stay open until then. */

@@ -149,7 +149,14 @@ export class McpServer {
       const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
       const { folder: cwd } = this.#parts;
       const maxBufferSize = MOST_MESSAGE_BYTES;
-      return new StdioClientTransport({ command, args: [...args], env: this.#revealed(env), cwd, stderr: 'ignore', maxBufferSize });
+      return new StdioClientTransport({
+        command,
+        args: [...args],
+        env: this.#revealed(env),
+        cwd,
+        stderr: 'ignore',
+        maxBufferSize,
+      });
     }
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const requestInit = { headers: this.#revealed(headers), redirect: 'error' } as const;

@@ -30,13 +30,19 @@ interface ToolParts {
 export async function loadToolBox(settings: ModelToolSettings, parts: ToolParts): Promise<ToolBox> {
   const { tools, toolsFile, mcp, thinker, knowledge } = settings;
   const { clock, folder, secrets } = parts;
-  const servers = Object.entries(mcp).map(([name, each]) => ({ name, each, server: new McpServer(name, each, { clock, secrets, folder }) }));
+  const servers = Object.entries(mcp).map(([name, each]) => ({
+    name,
+    each,
+    server: new McpServer(name, each, { clock, secrets, folder }),
+  }));
   const codeTools = toolsFile === undefined ? [] : await loadCodeTools(resolve(folder, toolsFile));
   const all = [
     ...ownTools(tools, codeTools, parts),
     ...servers.flatMap(({ name, each, server }) => mcpTools(name, server, each)),
     ...(thinker === undefined ? [] : [thinkerTool(withOwnModel(thinker, parts), clock)]),
-    ...(knowledge === undefined ? [] : [knowledgeTool(await loadKnowledge(resolve(folder, knowledge.folder)), knowledge.results)]),
+    ...(knowledge === undefined
+      ? []
+      : [knowledgeTool(await loadKnowledge(resolve(folder, knowledge.folder)), knowledge.results)]),
   ];
   return new ToolBox(
     all,

@@ -43,7 +43,10 @@ let http: ChildProcess;
 let port = 0;
 
 async function startHttpServer(): Promise<void> {
-  http = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'ignore' });
+  http = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { ...process.env, PORT: String(port) },
+    stdio: 'ignore',
+  });
   await untilPasses(() => fetch(`http://127.0.0.1:${port}/mcp`).then((response) => response.body?.cancel()));
 }
 
@@ -63,7 +66,11 @@ it('uses a server over standard input and output: its schemas go to the model, a
   using model = new ScriptedModel(calling('all_get-sum', { a: 2, b: 40 }));
   const tools = ['get-sum', 'echo', { name: 'missing', description: 'Not there' }];
   // A clock that stands still: however slowly the program starts, nothing gives up on it.
-  const dialog = await dialogOf({ all: { command: process.execPath, args: [EVERYTHING, 'stdio'], tools } }, {}, new ManualClock());
+  const dialog = await dialogOf(
+    { all: { command: process.execPath, args: [EVERYTHING, 'stdio'], tools } },
+    {},
+    new ManualClock(),
+  );
   const release = dialog.hold?.();
   const first = dialog.hooks.create(CALL);
   expect(textOf(await actionsOf(first, turnOf(spoken('two and forty'), 1)))).toContain('42');
@@ -91,9 +98,13 @@ it('is connected once for all calls, uses a restarted server again, and tells th
   await startHttpServer();
   expect(textOf(await actionsOf(two, turnOf(spoken('three'), 2)))).toContain('Echo: hello');
   await stopHttpServer();
-  expect(textOf(await actionsOf(two, turnOf(spoken('four'), 3)))).toMatch(/It says: error: the MCP server web cannot be used now/u);
+  expect(textOf(await actionsOf(two, turnOf(spoken('four'), 3)))).toMatch(
+    /It says: error: the MCP server web cannot be used now/u,
+  );
   const asked = model.asked.length;
-  expect(textOf(await actionsOf(two, turnOf(spoken('five'), 4)))).toMatch(/It says: error: the MCP server web cannot be used now/u);
+  expect(textOf(await actionsOf(two, turnOf(spoken('five'), 4)))).toMatch(
+    /It says: error: the MCP server web cannot be used now/u,
+  );
   expect(model.asked.length).toBe(asked + 2);
   await startHttpServer();
   clock.advance(60_000);

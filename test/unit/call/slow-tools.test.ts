@@ -42,10 +42,15 @@ class SlowCall implements Disposable {
       create: (...[call, saved]: Parameters<ReturnType<typeof llmHooks>['create']>) =>
         (this.hook = llmHooks(settings, clock ?? this.bench.clock).create(call, saved)),
     };
-    this.bench = new CallBench(async function* () {}, { noInputAttempts: 1, noInputMs: 3_000 }, { dialog }, (own) => {
-      clock = own;
-      return {};
-    });
+    this.bench = new CallBench(
+      async function* () {},
+      { noInputAttempts: 1, noInputMs: 3_000 },
+      { dialog },
+      (own) => {
+        clock = own;
+        return {};
+      },
+    );
   }
 
   async says(seg: number, text: string): Promise<void> {
@@ -67,7 +72,8 @@ class SlowCall implements Disposable {
 }
 
 const stock: ModelAnswer = [{ name: 'check_stock', args: { item: 'lamp' } }];
-const isTold = (asked: ModelAsked | undefined): boolean => asked?.messages.at(-1)?.content?.includes('result that you were waiting') === true;
+const isTold = (asked: ModelAsked | undefined): boolean =>
+  asked?.messages.at(-1)?.content?.includes('result that you were waiting') === true;
 const callsFirst = (asked: ModelAsked, number: number): ModelAnswer =>
   number === 0 ? stock : isTold(asked) ? 'There are seven left.' : 'We open at nine.';
 
@@ -94,7 +100,12 @@ it('keeps a silent caller who waits, beyond the silences that end a call, with t
   await call.bench.quiet(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(15_500);
-  expect(call.said.slice(1)).toEqual(['I am checking the stock.', 'Still checking.', 'I am checking the stock.', 'There are seven left.']);
+  expect(call.said.slice(1)).toEqual([
+    'I am checking the stock.',
+    'Still checking.',
+    'I am checking the stock.',
+    'There are seven left.',
+  ]);
   expect(call.bench.session.over).toBe(false);
 });
 

@@ -88,6 +88,9 @@ it.each([
 });
 
 it('takes no decimal point for the end of a sentence', async () => {
-  const { said } = await heard(guardWith({ onlyFrom: ['numbers'] }), ['It is 4', '.', '5 kilos.'], { ...NOTHING, found: ['4.5 kg'] });
+  const { said } = await heard(guardWith({ onlyFrom: ['numbers'] }), ['It is 4', '.', '5 kilos.'], {
+    ...NOTHING,
+    found: ['4.5 kg'],
+  });
   expect(said).toBe('It is 4.5 kilos.');
 });

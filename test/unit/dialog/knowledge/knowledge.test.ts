@@ -89,7 +89,10 @@ it.each([
 });
 
 it('searches ten thousand passages and gives the model the best with their sources', async () => {
-  const passages = Array.from({ length: 10_000 }, (_, at) => ({ source: `f${at}.md`, text: `topic ${at} about deliveries and returns number ${at * 7}` }));
+  const passages = Array.from({ length: 10_000 }, (_, at) => ({
+    source: `f${at}.md`,
+    text: `topic ${at} about deliveries and returns number ${at * 7}`,
+  }));
   const tool = knowledgeTool(new SearchIndex(passages), 2);
   const ask = (args: object): Promise<string> => tool.run(args, {} as DialogTurn, 1_000, new AbortController().signal);
   expect(await ask({ query: 'deliveries of topic 4321' })).toMatch(/^\[f4321\.md\]\ntopic 4321/u);
