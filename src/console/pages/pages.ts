@@ -37,6 +37,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   { path: '/bots', menu: 'bots', scope: 'bots:read', view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage') },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
+  { path: '/bots/:name/edit', scope: 'bots:write', view: loaded(() => import('./bots/edit/edit-page.tsx'), 'EditBotPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
   { path: '/system', menu: 'system', scope: 'system:read', view: loaded(() => import('./system/system-page.tsx'), 'SystemPage') },
   { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
