@@ -39,6 +39,11 @@ export function post<Answer>(path: string, body: object = {}): Promise<Answer> {
   return send<Answer>('POST', path, body);
 }
 
+/** Sets what is at a path. @throws as `get` */
+export function put<Answer>(path: string, body: object): Promise<Answer> {
+  return send<Answer>('PUT', path, body);
+}
+
 /** @throws as `get` */
 export function remove<Answer>(path: string): Promise<Answer> {
   return send<Answer>('DELETE', path, undefined);

@@ -91,6 +91,7 @@ export const PAGES: readonly ConsolePage[] = [
     view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage'),
   },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
+  { path: '/bots/:name/edit', scope: 'bots:write', view: loaded(() => import('./bots/edit/edit-page.tsx'), 'EditBotPage') },
   {
     path: '/talk',
     menu: { name: 'talk', group: 'build', icon: Mic },

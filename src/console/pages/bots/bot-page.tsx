@@ -1,12 +1,15 @@
-import { Anchor, Badge, Box, Grid, Group, ScrollArea, SegmentedControl, Select, Table, Tabs, Text } from '@mantine/core';
+import { Anchor, Badge, Box, Button, Grid, Group, ScrollArea, SegmentedControl, Select, Table, Tabs, Text } from '@mantine/core';
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { BotView } from '../../../http/api/bots/bot-views.ts';
 import { useFormat } from '../../parts/format.ts';
 import { Headings, Page, Empty, Failure, Loading } from '../../parts/states.tsx';
+import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { BotChat, type ChatPlace } from './chat.tsx';
+import { Versions } from './edit/versions.tsx';
+import { editWords } from './edit/words.ts';
 import { FlowGraph } from './flow-graph.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { Health, Problems, RefusedReload } from './problems.tsx';
@@ -19,6 +22,8 @@ const PERIODS = [1, 7, 30, 90, 365] as const;
 /** One bot: its flow with the calls' paths on it, a chat beside it, outcomes, problems and settings. */
 export function BotPage(): ReactNode {
   const w = useWords(botsWords);
+  const e = useWords(editWords);
+  const mayEdit = useMay('bots:write');
   const { name } = useParams<{ name: string }>();
   const { data: bot, error, refetch } = useBot(name);
   const [counted, setCounted] = useState<Counted>({ days: 30, version: undefined });
@@ -28,9 +33,16 @@ export function BotPage(): ReactNode {
     <Page
       title={bot.name}
       actions={
-        <Anchor component={Link} href="/bots" size="sm">
-          {w.back}
-        </Anchor>
+        <>
+          {mayEdit ? (
+            <Button component={Link} href={`/bots/${bot.name}/edit`} size="xs">
+              {e.edit}
+            </Button>
+          ) : null}
+          <Anchor component={Link} href="/bots" size="sm">
+            {w.back}
+          </Anchor>
+        </>
       }
     >
       <Group gap="md" mb="md">
@@ -48,6 +60,7 @@ export function BotPage(): ReactNode {
         <Tabs.List mb="md">
           <Tabs.Tab value="flow">{bot.kind === 'flow' ? w.flow : w.chatTab}</Tabs.Tab>
           <Tabs.Tab value="outcomes">{w.outcomes}</Tabs.Tab>
+          <Tabs.Tab value="versions">{e.versions}</Tabs.Tab>
           <Tabs.Tab value="settings">{w.settings}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="flow">
@@ -55,6 +68,9 @@ export function BotPage(): ReactNode {
         </Tabs.Panel>
         <Tabs.Panel value="outcomes">
           <Outcomes bot={bot.name} counted={counted} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <Versions bot={bot.name} />
         </Tabs.Panel>
         <Tabs.Panel value="settings">
           <SettingsTable settings={bot.settings} />

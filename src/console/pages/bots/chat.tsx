@@ -17,8 +17,16 @@ export interface ChatPlace {
 type Act = { readonly text: string } | { readonly digits: string } | { readonly silence: true };
 type Line = BotChatEventView & { readonly id: number };
 
-/** Talks to the bot in text, as `offhook chat` does. @param onPlace told of each step that the bot comes to */
-export function BotChat({ bot, onPlace }: { readonly bot: string; readonly onPlace: (place: ChatPlace) => void }): ReactNode {
+/** Talks to the bot in text, as `offhook chat` does. @param draft of the bot's file, in place of the bot @param onPlace told of each step that the bot comes to */
+export function BotChat({
+  bot,
+  draft,
+  onPlace,
+}: {
+  readonly bot: string;
+  readonly draft?: string | undefined;
+  readonly onPlace: (place: ChatPlace) => void;
+}): ReactNode {
   const w = useWords(botsWords);
   const mayTalk = useMay('calls:talk');
   const [chat, setChat] = useState<BotChatView | undefined>();
@@ -50,7 +58,7 @@ export function BotChat({ bot, onPlace }: { readonly bot: string; readonly onPla
     if (goesOn) void remove(`/bot-chats/${chat.id}`).catch(() => undefined);
     onPlace({ step: undefined, walked: [] });
     setLines([]);
-    void ask(() => post<BotChatView>(`/bots/${encodeURIComponent(bot)}/chats`), []);
+    void ask(() => post<BotChatView>(`/bots/${encodeURIComponent(bot)}/chats`, draft === undefined ? {} : { draft }), []);
   };
   const act = (what: Act): void => {
     if (!goesOn || isBusy) return;

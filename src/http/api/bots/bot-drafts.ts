@@ -54,7 +54,12 @@ export async function checkedDraft(
 }
 
 /** Problems of a draft, each with its place in it. */
-export async function draftViewOf(check: DraftCheck, principal: Principal, { file = '' }: Bot, text: string): Promise<DraftView> {
+export async function draftViewOf(
+  check: DraftCheck,
+  principal: Principal,
+  { file = '' }: Bot,
+  text: string,
+): Promise<Omit<DraftView, 'graph'>> {
   const problems = await Promise.all(check.problems.map((problem) => problemView(problem, principal, { path: file, text })));
   return { ok: check.bot !== undefined && errorsOf(check.problems).length === 0, problems };
 }

@@ -4,7 +4,7 @@ import { RequestRefused } from '../../problem.ts';
 import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { checkedDraft, DRAFT_BODY_BYTES, draftText, draftViewOf, editable, refuseOthers } from './bot-drafts.ts';
-import { botOfTenant } from './bot-routes.ts';
+import { botOfTenant, graphView } from './bot-routes.ts';
 import { hideAddresses, restoreAddresses } from './hidden-addresses.ts';
 import { botSourceView, type BotVersionsView, botVersionsView, draftView, publishedView } from './bot-views.ts';
 
@@ -60,7 +60,10 @@ export function botEditRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
     async ({ principal, params: { name }, body: { text: sent, quick } }) => {
       const bot = botOfTenant(orders, principal, name);
       const text = refusing(() => restoreAddresses(sent, editing.source(bot)));
-      return draftViewOf(await asRefusal(editing.check(bot, text, quick)), principal, bot, text);
+      const check = await asRefusal(editing.check(bot, text, quick));
+      const { graph } = check.bot === undefined ? {} : await orders.outlineOf(check.bot);
+      const view = await draftViewOf(check, principal, bot, text);
+      return { ...view, graph: graph === undefined ? null : graphView(graph, principal) };
     },
   );
   app.get(

@@ -101,7 +101,8 @@ function reloadOf({ lastReload }: BotOrders, { tenantId }: Principal): BotView['
     : { at: isoTime(lastReload.atMs), problems: [...lastReload.problems] };
 }
 
-function graphView(
+/** A flow's graph, with texts as this key may see them. */
+export function graphView(
   { start, hours, steps, edges, entries }: NonNullable<Awaited<ReturnType<BotOrders['outlineOf']>>['graph']>,
   principal: Principal,
 ): NonNullable<BotView['graph']> {

@@ -139,7 +139,12 @@ export const botSourceView = z.object({
   readOnly: z.string().nullable(),
   problems: z.array(botProblemView),
 });
-export const draftView = z.object({ ok: z.boolean(), problems: z.array(botProblemView) });
+export const draftView = z.object({
+  ok: z.boolean(),
+  problems: z.array(botProblemView),
+  /** The draft's flow; null where it cannot be read, and for other kinds of bots. */
+  graph: flowGraphView.nullable(),
+});
 export const publishedView = z.object({
   version: z.int(),
   /** Why new calls do not get it yet; empty where they do. */

@@ -1,0 +1,262 @@
+import { Alert, Anchor, Badge, Button, Grid, Group, List, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { BotSourceView, BotView, DraftView } from '../../../../http/api/bots/bot-views.ts';
+import { post } from '../../../api.ts';
+import { ConfirmButton } from '../../../parts/confirm.tsx';
+import { loaded } from '../../../parts/loaded.ts';
+import { Failure, Loading, Page } from '../../../parts/states.tsx';
+import { useMay } from '../../../session.tsx';
+import { say, useWords } from '../../../words.ts';
+import { BotChat, type ChatPlace } from '../chat.tsx';
+import { FlowGraph } from '../flow-graph.tsx';
+import { Problems } from '../problems.tsx';
+import { trafficOf, useBot } from '../queries.ts';
+import { readForms } from './bot-yaml.ts';
+import { BotFormsView } from './forms.tsx';
+import { lineDiff } from './line-diff.ts';
+import { PublishButton } from './publish.tsx';
+import { botPath, useQuickCheck, useSource } from './queries.ts';
+import { editWords } from './words.ts';
+import type { YamlEditorProps } from './yaml-editor.tsx';
+
+const YamlEditor = loaded<'YamlEditor', YamlEditorProps>(() => import('./yaml-editor.tsx'), 'YamlEditor');
+/** A draft is checked when nothing was typed for so long. */
+const TYPED_MS = 600;
+
+/** Edits a bot: forms beside its graph, or its file as YAML, and the steps to a published version. */
+export function EditBotPage(): ReactNode {
+  const w = useWords(editWords);
+  const { name } = useParams<{ name: string }>();
+  const { data: bot, error } = useBot(name);
+  const source = useSource(name);
+  const failure = error ?? source.error;
+  return (
+    <Page
+      title={say(w.title, { bot: name })}
+      actions={
+        <Anchor component={Link} href={`/bots/${name}`} size="sm">
+          {say(w.back, { bot: name })}
+        </Anchor>
+      }
+    >
+      {bot !== undefined && source.data !== undefined ? (
+        <Editor key={source.data.revision} bot={bot} source={source.data} />
+      ) : failure === null ? (
+        <Loading />
+      ) : (
+        <Failure error={failure} retry={() => void source.refetch()} />
+      )}
+    </Page>
+  );
+}
+
+/** The draft of one revision of the file, which outlives a reload of the page. */
+function useDraft(bot: string, { text, revision }: BotSourceView): readonly [draft: string, change: (draft: string) => void] {
+  const key = `offhook.draft.${bot}.${revision}`;
+  const [draft, setDraft] = useState(() => sessionStorage.getItem(key) ?? text);
+  useEffect(() => {
+    if (draft === text) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, draft);
+  }, [draft, key, text]);
+  return [draft, setDraft];
+}
+
+function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSourceView }): ReactNode {
+  const w = useWords(editWords);
+  const client = useQueryClient();
+  const [draft, change] = useDraft(bot.name, source);
+  const [view, setView] = useState<'forms' | 'yaml'>('forms');
+  const [step, choose] = useState<string | undefined>();
+  const [checked, setChecked] = useState<{ readonly draft: string; readonly answer: DraftView } | undefined>();
+  const [typed] = useDebouncedValue(draft, TYPED_MS);
+  const quick = useQuickCheck(bot.name, typed, source.readOnly === null);
+  const forms = useMemo(() => readForms(draft), [draft]);
+  const changes = useMemo(() => lineDiff(source.text, draft).filter(({ kind }) => kind !== 'same').length, [draft, source.text]);
+  const isReadOnly = source.readOnly !== null;
+  const whole = checked?.draft === draft ? checked.answer : undefined;
+  const found = whole ?? quick.data ?? { ok: source.problems.length === 0, problems: source.problems, graph: bot.graph };
+  const check = async (): Promise<void> => {
+    const answer = await post<DraftView>(botPath(bot.name, '/check'), { text: draft });
+    setChecked({ draft, answer });
+  };
+  const published = async (): Promise<void> => client.invalidateQueries({ queryKey: ['bots', bot.name] });
+  return (
+    <Stack gap="md">
+      {source.readOnly === null ? null : (
+        <Alert color="yellow" variant="light" title={w.readOnly} role="status">
+          <Text size="sm">{source.readOnly}</Text>
+        </Alert>
+      )}
+      <StepsBar bot={bot.name} isChanged={changes > 0} isReadOnly={isReadOnly} whole={whole} check={check}>
+        <PublishButton bot={bot.name} draft={draft} base={source.revision} isBarred={isReadOnly || changes === 0} published={published} />
+      </StepsBar>
+      <Group justify="space-between">
+        <SegmentedControl
+          size="xs"
+          aria-label={w.view}
+          value={view}
+          onChange={(next) => setView(next === 'yaml' ? 'yaml' : 'forms')}
+          data={[
+            { value: 'forms', label: w.forms },
+            { value: 'yaml', label: w.yaml },
+          ]}
+        />
+        <Group gap="xs">
+          <Text size="sm" className="figures" aria-live="polite">
+            {changes === 0 ? w.unchanged : say(w.changed, { count: changes })}
+          </Text>
+          {changes === 0 ? null : (
+            <ConfirmButton size="xs" label={w.discard} title={w.discardTitle} act={() => change(source.text)}>
+              {w.discardHint}
+            </ConfirmButton>
+          )}
+        </Group>
+      </Group>
+      <Grid>
+        <Grid.Col span={{ base: 12, lg: view === 'yaml' ? 7 : 5 }}>
+          {view === 'yaml' ? (
+            <>
+              <YamlEditor text={draft} label={w.editor} change={change} problems={found.problems} isReadOnly={isReadOnly} />
+              <Text size="xs" c="dimmed" mt={4}>
+                {w.editorHint}
+              </Text>
+            </>
+          ) : forms === undefined ? (
+            <Alert color="red" variant="light" role="alert">
+              {w.invalid}
+            </Alert>
+          ) : (
+            <fieldset disabled={isReadOnly} style={{ border: 0, margin: 0, padding: 0, minWidth: 0 }}>
+              <BotFormsView {...{ forms, step, choose, change }} source={draft} />
+            </fieldset>
+          )}
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: view === 'yaml' ? 5 : 7 }}>
+          <Problems title={say(w.checkBad, { count: found.problems.length })} problems={found.problems} />
+          <Beside bot={bot} graph={found.graph ?? bot.graph} step={step} choose={choose} draft={changes === 0 ? undefined : draft} isSound={found.ok} />
+        </Grid.Col>
+      </Grid>
+    </Stack>
+  );
+}
+
+/** The graph of the draft, and a chat with it. */
+function Beside({
+  bot,
+  graph,
+  step,
+  choose,
+  draft,
+  isSound,
+}: {
+  readonly bot: BotView;
+  readonly graph: BotView['graph'];
+  readonly step: string | undefined;
+  readonly choose: (step: string) => void;
+  readonly draft: string | undefined;
+  readonly isSound: boolean;
+}): ReactNode {
+  const w = useWords(editWords);
+  const [place, setPlace] = useState<ChatPlace>({ step: undefined, walked: [] });
+  const traffic = useMemo(() => trafficOf(undefined), []);
+  const walked = useMemo(() => new Set(place.walked), [place]);
+  return (
+    <Stack gap="md">
+      {graph === null ? null : (
+        <div>
+          <FlowGraph bot={bot.name} {...{ graph, traffic, walked, choose }} chosen={step} current={place.step} />
+          <Text size="xs" c="dimmed">
+            {w.graphOfDraft}
+          </Text>
+        </div>
+      )}
+      <div id="draft-chat">
+        <Text size="sm" mb="xs">
+          {isSound ? w.draftChat : w.chatNeedsSound}
+        </Text>
+        <BotChat bot={bot.name} draft={draft} onPlace={setPlace} />
+      </div>
+    </Stack>
+  );
+}
+
+/** Check, chat, talk, evals and publish, in this order. */
+function StepsBar({
+  bot,
+  isChanged,
+  isReadOnly,
+  whole,
+  check,
+  children,
+}: {
+  readonly bot: string;
+  readonly isChanged: boolean;
+  readonly isReadOnly: boolean;
+  /** The answer of the last whole check of this draft. */
+  readonly whole: DraftView | undefined;
+  readonly check: () => Promise<void>;
+  /** The last step. */
+  readonly children: ReactNode;
+}): ReactNode {
+  const w = useWords(editWords);
+  const mayTalk = useMay('calls:talk');
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const [hint, setHint] = useState<'talk' | 'eval'>();
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    await check().catch((caught: unknown) => setError(caught instanceof Error ? caught : new Error(String(caught))));
+    setBusy(false);
+  };
+  const toggle = (which: 'talk' | 'eval') => (): void => setHint(hint === which ? undefined : which);
+  const toChat = (): void => {
+    const button = document.querySelector<HTMLElement>('#draft-chat button, #draft-chat input');
+    button?.scrollIntoView({ block: 'center' });
+    button?.focus();
+  };
+  return (
+    <Paper withBorder p="sm" component="section" aria-label={w.steps}>
+      <Group gap="xs">
+        <Button size="xs" variant="default" loading={isBusy} disabled={isReadOnly} onClick={() => void run()}>
+          1. {w.check}
+        </Button>
+        <Button size="xs" variant="default" disabled={!mayTalk} onClick={toChat}>
+          2. {w.chat}
+        </Button>
+        <Button size="xs" variant="default" disabled={!mayTalk} aria-expanded={hint === 'talk'} onClick={toggle('talk')}>
+          3. {w.talk}
+        </Button>
+        <Button size="xs" variant="default" aria-expanded={hint === 'eval'} onClick={toggle('eval')}>
+          4. {w.eval}
+        </Button>
+        {children}
+        {whole === undefined || !isChanged ? null : (
+          <Badge variant="light" color={whole.ok ? 'offhook' : 'red'} role="status" c="var(--mantine-color-text)">
+            {whole.ok ? `✓ ${w.checkOk}` : say(w.checkBad, { count: whole.problems.length })}
+          </Badge>
+        )}
+      </Group>
+      {error === undefined ? null : <Failure error={error} />}
+      {hint === 'talk' ? (
+        <Text size="sm" mt="sm">
+          {w.talkHint}{' '}
+          <Anchor component={Link} href={`/talk?bot=${encodeURIComponent(bot)}`} underline="always" size="sm">
+            {w.talk}
+          </Anchor>
+        </Text>
+      ) : null}
+      {hint === 'eval' ? (
+        <List size="sm" mt="sm" listStyleType="none">
+          <List.Item>{w.evalHint}</List.Item>
+          <List.Item>
+            <code>npx offhook eval {bot}</code>
+          </List.Item>
+        </List>
+      ) : null}
+    </Paper>
+  );
+}

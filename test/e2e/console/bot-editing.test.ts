@@ -1,0 +1,148 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { BotFolder } from '../../../src/hosts/bot-orders.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
+import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
+
+const DESK = `# The front desk.
+name: front-desk
+default: true
+voice: anna
+dialog:
+  kind: flow
+  flow:
+    start: greet
+    slots:
+      want: { kind: choice, options: { book: { phrases: [book, booking] }, ask: { phrases: [question] } } }
+    states:
+      greet: { say: Welcome to the clinic., ask: { slot: want, prompt: Booking or question? }, next: { book: done, ask: done } }
+      done: { say: Thank you., hangup: done }
+`;
+
+describe.runIf(chromiumProgram !== undefined)('editing bots in the console', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
+  const file = join(folder, 'front-desk.yaml');
+  let bench: GatewayBench;
+  let browser: ConsoleBrowser;
+  const target = () => ({ url: bench.gateway.url, dataDir: bench.dataDir });
+
+  beforeAll(async () => {
+    writeFileSync(file, DESK);
+    const botFiles = new BotFolder(async (draft) => loadBots(folder, {}, draft), systemClock);
+    const { bots } = await botFiles.files();
+    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock, bots, botFiles }), startConsoleBrowser()]);
+  });
+
+  afterAll(async () => {
+    await browser[Symbol.asyncDispose]();
+    await bench[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Clicks as a person would, counted. */
+  function clicker(page: Page) {
+    let clicks = 0;
+    return {
+      click: async (role: 'link' | 'button' | 'tab', name: string | RegExp, exact = false): Promise<void> => {
+        clicks += 1;
+        await page.getByRole(role, { name, exact }).first().click();
+      },
+      into: async (label: string): Promise<void> => {
+        clicks += 1;
+        await page.getByLabel(label, { exact: true }).click();
+      },
+      get clicks() {
+        return clicks;
+      },
+    };
+  }
+
+  it('changes a greeting and publishes it with six clicks, and compares two versions with three', async () => {
+    await using opened = await browser.open(target(), 'operator', '/calls');
+    const { page, complaints, foreign } = opened;
+    const hand = clicker(page);
+    await hand.click('link', 'Bots', true);
+    await hand.click('link', 'front-desk');
+    await hand.click('link', 'Edit', true);
+    await hand.into('Greeting: say');
+    await page.getByLabel('Greeting: say', { exact: true }).fill('Good day, this is the clinic.');
+    await page.getByText('2 changed lines').waitFor();
+    await opened.lookOver('bot-edit');
+    await hand.click('button', '5. Publish');
+    await page.getByLabel('What changed?').fill('Warmer words');
+    await hand.click('button', 'Publish', true);
+    await page.getByText('Version 2 is published.').waitFor();
+    expect(hand.clicks).toBeLessThanOrEqual(6);
+    expect(readFileSync(file, 'utf8')).toBe(DESK.replace('Welcome to the clinic.', '"Good day, this is the clinic."'));
+
+    await page.goto(`${target().url}/console/calls`);
+    const other = clicker(page);
+    await other.click('link', 'Bots', true);
+    await other.click('link', 'front-desk');
+    await other.click('tab', 'Versions');
+    const diff = page.getByLabel('Differences of version 1 and version 2');
+    await diff.waitFor();
+    expect(await diff.textContent()).toMatch(/−.*Welcome to the clinic\..*\+.*Good day, this is the clinic\./su);
+    await page.getByText('Warmer words').waitFor();
+    await opened.lookOver('bot-versions');
+    expect(other.clicks).toBeLessThanOrEqual(4);
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  it('edits the file as YAML, with completion and problems in their lines, and chats with the draft', async () => {
+    await using opened = await browser.open(target(), 'operator', '/bots/front-desk/edit');
+    const { page, complaints } = opened;
+    await page.getByText('YAML', { exact: true }).click();
+    const editor = page.getByRole('textbox', { name: 'The bot’s file in YAML' });
+    await editor.waitFor();
+    await editor.press('Control+End');
+    await editor.pressSequentially('endp');
+    await page.getByRole('option', { name: /^endpointingMs/u }).waitFor();
+    await editor.press('Enter');
+    await editor.pressSequentially('soon');
+    await page.getByText('front-desk.yaml:14').first().waitFor();
+    await page.locator('.cm-lint-marker-error').waitFor();
+    await opened.lookOver('bot-yaml');
+    await editor.press('Control+Shift+Home');
+    await editor.press('Control+z');
+    for (let back = 0; back < 4; back += 1) await editor.press('Control+z');
+    await page.getByText('No changes').waitFor();
+    await page.getByText('Forms', { exact: true }).click();
+    await page.getByLabel('ask prompt', { exact: true }).fill('What can we do for you?');
+    await page.getByRole('button', { name: '1. Check' }).click();
+    await page.getByText('✓ No problem was found').waitFor();
+    await page.getByRole('button', { name: 'Begin a chat' }).click();
+    await page.getByRole('log').getByText('What can we do for you?').waitFor();
+    expect(readFileSync(file, 'utf8')).not.toContain('What can we do for you?');
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
+    await page.getByRole('heading', { name: 'front-desk बदलें' }).waitFor();
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await opened.lookOver('bot-edit-hindi');
+    expect(complaints).toEqual([]);
+  });
+
+  it('rolls back and shares from the list of versions, and shows a viewer no way to edit', async () => {
+    await using opened = await browser.open(target(), 'admin', '/bots/front-desk');
+    const { page } = opened;
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await page.getByRole('button', { name: 'Share' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Share' }).click();
+    await page.getByText('20 % of new calls').waitFor();
+    await page.getByRole('button', { name: 'Use this version' }).first().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use this version' }).click();
+    await page.getByText('20 % of new calls').waitFor({ state: 'detached' });
+    expect(readFileSync(file, 'utf8')).toBe(DESK);
+    await using viewed = await browser.open(target(), 'viewer', '/bots/front-desk');
+    await viewed.page.getByRole('tab', { name: 'Versions' }).click();
+    await viewed.page.getByText('Warmer words').waitFor();
+    expect(await viewed.page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+    expect(await viewed.page.getByRole('button', { name: 'Use this version' }).count()).toBe(0);
+  });
+});
