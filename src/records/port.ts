@@ -68,8 +68,13 @@ export interface CallQuery {
   /** Either side's number, in any notation. */
   readonly number?: string | undefined;
   readonly botName?: string | undefined;
+  readonly botVersion?: string | undefined;
+  readonly language?: string | undefined;
   readonly carrier?: string | undefined;
   readonly direction?: 'inbound' | 'outbound' | undefined;
+  /** Whether the caller interrupted the bot, and whether speech of the caller gave no words; calls of earlier records lack both. */
+  readonly interrupted?: boolean | undefined;
+  readonly notUnderstood?: boolean | undefined;
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   readonly disposition?: string | undefined;

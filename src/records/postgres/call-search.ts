@@ -56,7 +56,7 @@ interface Conditions {
 
 /** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
-  const { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
+  const { botName, botVersion, language, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
   const words = query.text === undefined ? undefined : index.words(query.text);
@@ -65,7 +65,20 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     eq(calls.tenantId, tenantId),
     pastCursor(query.before, [calls.startedAtMs, calls.id]),
     number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
-    equals(calls, { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, legalHold: held }),
+    equals(calls, {
+      botName,
+      botVersion,
+      language,
+      carrier,
+      direction,
+      disposition,
+      endReason,
+      campaignId,
+      answeredBy,
+      legalHold: held,
+    }),
+    measured('interruptions', query.interrupted),
+    measured('notUnderstood', query.notUnderstood),
     query.minDurationMs === undefined ? undefined : gte(calls.durationMs, query.minDurationMs),
     query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
     query.minReplyMs === undefined ? undefined : gte(calls.worstReplyMs, query.minReplyMs),
@@ -79,6 +92,13 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     words === undefined ? undefined : or(arrayContains(calls.words, words), arrayContains(calls.analysisWords, words)),
   ];
   return { where, words: and(...hashed) };
+}
+
+/** Whether a measure of the call's summary is above zero; asks nothing when undefined. */
+function measured(name: 'interruptions' | 'notUnderstood', wanted: boolean | undefined): SQL | undefined {
+  if (wanted === undefined) return undefined;
+  const isSome = sql`coalesce((${calls.summary}->>${name})::float8, 0) > 0`;
+  return wanted ? isSome : sql`NOT (${isSome})`;
 }
 
 /**

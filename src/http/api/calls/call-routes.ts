@@ -29,6 +29,12 @@ const variable = z
 const callFilters = z.strictObject({
   number: z.string().min(1).max(100).optional(),
   bot: z.string().min(1).max(100).optional(),
+  /** Version of the bot's files, and the language in which the call ended. */
+  version: z.string().min(1).max(64).optional(),
+  language: z.string().min(1).max(35).optional(),
+  /** Whether the caller interrupted the bot; whether the caller spoke and no words were recognised. */
+  interrupted: z.stringbool({ truthy: ['true'], falsy: ['false'] }).optional(),
+  notUnderstood: z.stringbool({ truthy: ['true'], falsy: ['false'] }).optional(),
   carrier: z.string().min(1).max(100).optional(),
   direction: z.enum(['inbound', 'outbound']).optional(),
   /** Start of the call, from (included) and to (excluded). */
@@ -162,10 +168,11 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 
 /** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
-  const { bot, campaign, from, to, variable: named, ...rest } = asked;
+  const { bot, version, campaign, from, to, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
+    botVersion: version,
     campaignId: campaign,
     variables: named?.map((each) => [each.slice(0, each.indexOf(':')), each.slice(each.indexOf(':') + 1)] as const),
     fromMs: from === undefined ? undefined : Date.parse(from),
