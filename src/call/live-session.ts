@@ -59,6 +59,8 @@ export interface LiveStanding extends CallStanding {
   readonly phase: (typeof LIVE_PHASES)[number];
   readonly muted: boolean;
   readonly mutedUntilWallMs: number | undefined;
+  /** The operator who muted the bot, and types in its place. */
+  readonly mutedBy?: string | undefined;
   readonly transfer?: LiveTransfer | undefined;
   /** The operator who has taken the call over by voice. */
   readonly takenOver?: string | undefined;

@@ -106,13 +106,14 @@ export class CallSession implements LiveSession {
 
   /** The call as its observers see it: phase and last turn. */
   get standing(): LiveStanding & { readonly turn: TurnState } {
-    const { mutedUntilWallMs } = this.#supervision;
+    const { mutedUntilWallMs, mutedBy } = this.#supervision;
     const { turn, log, media } = this.#line;
     return {
       turn,
       phase: turn.phase.name,
       muted: turn.bot.muted,
       mutedUntilWallMs,
+      mutedBy,
       transfer: this.#warm.seen,
       takenOver: this.takeOver.by,
       ...log.standing(media),

@@ -26,6 +26,7 @@ export function useMay(scope: ApiScope): boolean {
 
 /** Begins or ends a session: data loaded before belonged to another user. */
 export function openSession(client: QueryClient, session: Session): void {
+  signInProblem = undefined;
   client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
   client.setQueryData(['session'], session);
 }
@@ -45,8 +46,13 @@ export function takeSignInCode(): void {
 }
 
 /** The session, after a sign-in link in the address was used. */
-async function fetchSession(): Promise<Session> {
-  if (code === undefined) return get<Session>('/session');
+async function fetchSession(client: QueryClient): Promise<Session> {
+  if (code === undefined) {
+    const session = await get<Session>('/session');
+    // Who was signed in on this page reads why they are not any longer.
+    if (session.user === null && client.getQueryData<Session>(['session'])?.user) signInProblem = 'expired';
+    return session;
+  }
   try {
     const session = await post<Session>('/session/link', { code });
     code = undefined;
@@ -72,7 +78,7 @@ export function SessionGate({
   const client = useQueryClient();
   const { data, error, refetch } = useQuery({
     queryKey: ['session'],
-    queryFn: fetchSession,
+    queryFn: () => fetchSession(client),
     staleTime: 60_000,
   });
   whenSignedOut(() => void client.invalidateQueries({ queryKey: ['session'] }));

@@ -1,18 +1,4 @@
-import {
-  Button,
-  Card,
-  createTheme,
-  type CSSVariablesResolver,
-  Modal,
-  NumberInput,
-  Paper,
-  PasswordInput,
-  Select,
-  Table,
-  Tabs,
-  Textarea,
-  TextInput,
-} from '@mantine/core';
+import { createTheme, type CSSVariablesResolver } from '@mantine/core';
 
 /** Teal of the mark: shade 7 carries white text, shade 4 stands on dark. Sizes are those of a tool that people look at all day. */
 export const theme = createTheme({
@@ -21,6 +7,8 @@ export const theme = createTheme({
   autoContrast: true,
   colors: {
     offhook: ['#e6f8f5', '#c9ede8', '#9edcd3', '#6fc9bd', '#46b6a8', '#22a192', '#11897c', '#0b7267', '#095b53', '#06443e'],
+    // Mantine takes texts from the first, borders from the fifth, fields from the seventh, and the page from the eighth.
+    dark: ['#e3e6e9', '#c9ced3', '#a9b1bb', '#7f8891', '#34393e', '#22262a', '#1b1e21', '#141619', '#101214', '#0b0c0e'],
   },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans Devanagari", sans-serif',
   fontFamilyMonospace: 'ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace',
@@ -40,17 +28,21 @@ export const theme = createTheme({
   radius: { xs: '2px', sm: '5px', md: '6px', lg: '10px', xl: '16px' },
   cursorType: 'pointer',
   components: {
-    Button: Button.extend({ defaultProps: { size: 'xs' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'xs' } }),
-    Textarea: Textarea.extend({ defaultProps: { size: 'xs' } }),
-    NumberInput: NumberInput.extend({ defaultProps: { size: 'xs' } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'xs' } }),
-    Select: Select.extend({ defaultProps: { size: 'xs', comboboxProps: { transitionProps: { duration: 0 } } } }),
-    Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
-    Card: Card.extend({ defaultProps: { radius: 'lg' } }),
-    Modal: Modal.extend({ defaultProps: { radius: 'lg', overlayProps: { backgroundOpacity: 0.4 } } }),
-    Table: Table.extend({ defaultProps: { verticalSpacing: 6, fz: 'sm' } }),
-    Tabs: Tabs.extend({ defaultProps: { radius: 'sm' } }),
+    Button: { defaultProps: { size: 'xs' } },
+    TextInput: { defaultProps: { size: 'xs' } },
+    Textarea: { defaultProps: { size: 'xs' } },
+    NumberInput: { defaultProps: { size: 'xs' } },
+    PasswordInput: { defaultProps: { size: 'xs' } },
+    Select: { defaultProps: { size: 'xs', comboboxProps: { transitionProps: { duration: 0 } } } },
+    Autocomplete: { defaultProps: { size: 'xs' } },
+    TagsInput: { defaultProps: { size: 'xs' } },
+    NativeSelect: { defaultProps: { size: 'xs' } },
+    FileInput: { defaultProps: { size: 'xs' } },
+    Paper: { defaultProps: { radius: 'lg' } },
+    Card: { defaultProps: { radius: 'lg' } },
+    Modal: { defaultProps: { radius: 'lg', overlayProps: { backgroundOpacity: 0.4 } } },
+    Table: { defaultProps: { verticalSpacing: 6, fz: 'sm' } },
+    Tabs: { defaultProps: { radius: 'sm' } },
   },
 });
 
@@ -73,15 +65,10 @@ export const themeVariables: CSSVariablesResolver = () => ({
     '--offhook-urgent-behind': '#fbe3e1',
   },
   dark: {
-    '--mantine-color-body': '#141619',
-    '--mantine-color-text': '#e3e6e9',
     '--mantine-color-dimmed': '#a9b1bb',
     '--mantine-color-placeholder': '#98a1ab',
     '--mantine-color-anchor': '#6fc9bd',
     '--mantine-color-error': '#ff8a80',
-    '--mantine-color-default': '#1c1f22',
-    '--mantine-color-default-border': '#2d3135',
-    '--mantine-color-default-hover': '#22262a',
     '--mantine-color-red-filled': '#b3261e',
     '--mantine-color-red-filled-hover': '#971f18',
     '--offhook-bar': '#101214',

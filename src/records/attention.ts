@@ -6,16 +6,7 @@ import { type CallPlace, cutOffs, figuresOf, questionIn, turnsNotUnderstood } fr
 import type { CallRecord } from './record.ts';
 
 /** Why a call deserves a look, most urgent first. */
-export const REASONS = [
-  'failed',
-  'angry',
-  'cut-off',
-  'not-understood',
-  'hung-up',
-  'dead-air',
-  'judged-wrong',
-  'slow',
-] as const;
+export const REASONS = ['failed', 'angry', 'cut-off', 'not-understood', 'hung-up', 'dead-air', 'judged-wrong', 'slow'] as const;
 export type Reason = (typeof REASONS)[number];
 
 /** A reason with the place at which to listen: ms since the call's start, and the turn; null where no turn is meant. */

@@ -17,7 +17,7 @@ export function slotOf(atMs: number): number {
 export function periodStarts(fromMs: number, toMs: number, by: 'hour' | 'day', zone: string): number[] {
   const clock = zoneClock(zone);
   const starts = [fromMs];
-  for (let dayMs = clock.midnight(fromMs, 0); dayMs < toMs; ) {
+  for (let dayMs = clock.midnight(fromMs, 0); dayMs < toMs;) {
     const nextMs = clock.midnight(dayMs, 1);
     const stepMs = by === 'day' ? nextMs - dayMs : HOUR_MS;
     for (let atMs = dayMs; atMs < Math.min(nextMs, toMs); atMs += stepMs) if (atMs > fromMs) starts.push(atMs);

@@ -76,6 +76,8 @@ export interface CallQuery {
   /** Either side's number, in any notation. */
   readonly number?: string | undefined;
   readonly botName?: string | undefined;
+  readonly botVersion?: string | undefined;
+  readonly language?: string | undefined;
   readonly carrier?: string | undefined;
   readonly direction?: 'inbound' | 'outbound' | undefined;
   readonly fromMs?: number | undefined;
@@ -99,10 +101,12 @@ export interface CallQuery {
   readonly result?: Result | undefined;
   readonly answered?: boolean | undefined;
   readonly optedOut?: boolean | undefined;
-  /** Only calls in which the bot spoke into the caller's words. */
-  readonly cutOff?: true | undefined;
-  /** Only calls with a turn that the bot did not understand. */
-  readonly notUnderstood?: true | undefined;
+  /** Whether the caller interrupted the bot. */
+  readonly interrupted?: boolean | undefined;
+  /** Whether the bot spoke into the caller's words. */
+  readonly cutOff?: boolean | undefined;
+  /** Whether the bot did not understand a turn. */
+  readonly notUnderstood?: boolean | undefined;
   /** Only calls that deserve a look for this reason. */
   readonly attention?: Reason | undefined;
   /** Whole words, all occurring in the call's words, variables and notes, or all in an analysis; any script, any case. */

@@ -34,6 +34,8 @@ export const liveCall = z.object({
   muted: z.boolean(),
   /** When a muted bot is unmuted automatically. */
   mutedUntilWallMs: z.number().optional(),
+  /** Who muted it, as named in the audit log. */
+  mutedBy: z.string().optional(),
   turns: z.int(),
   /** Text of the last turn. */
   callerText: z.string(),
@@ -144,6 +146,7 @@ function seenSession(session: LiveSession, lagMs: number): LiveCall {
     phase: attached ? standing.phase : 'connecting',
     muted: standing.muted,
     mutedUntilWallMs: standing.mutedUntilWallMs,
+    mutedBy: standing.mutedBy,
     turns: standing.turns,
     callerText: standing.callerText,
     botText: standing.botText,

@@ -61,6 +61,7 @@ export class Supervision {
   readonly #parts: SupervisedParts;
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
+  #holder: string | undefined;
 
   constructor(line: CallLine, services: Pick<CarrierServices, 'destinationsOf'>, parts: SupervisedParts) {
     this.#line = line;
@@ -73,6 +74,11 @@ export class Supervision {
     const { clock, turn } = this.#line;
     const { mutedUntilMs } = turn.bot;
     return Number.isFinite(mutedUntilMs) ? clock.wallMs() + mutedUntilMs - clock.nowMs() : undefined;
+  }
+
+  /** The operator who muted the bot and speaks in its place by typing; one has a call at a time. */
+  get mutedBy(): string | undefined {
+    return this.#line.turn.bot.muted ? this.#holder : undefined;
   }
 
   /**
@@ -92,6 +98,7 @@ export class Supervision {
         return this.#transfer(order.to, by);
       case 'say':
         this.#mustHaveVoice();
+        this.#mustHold(by);
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too many sentences are already waiting.');
         this.#line.log.ordered('say', by);
         this.#waiting.push(order);
@@ -100,6 +107,8 @@ export class Supervision {
       case 'mute': {
         const { on, forMs = MUTE_LIMIT_MS } = order;
         this.#mustHaveVoice();
+        this.#mustHold(by);
+        this.#holder = by;
         this.#line.log.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
         return this.#mute(on, forMs);
       }
@@ -107,6 +116,7 @@ export class Supervision {
         if (!this.#parts.dialog.advise(order.text)) throw new OrderRefusedError(NO_ADVICE);
         return this.#line.log.ordered('whisper', by, undefined, order.text);
       case 'take-over':
+        this.#mustHold(by);
         if (order.on) this.#waiting.length = 0;
         return order.on ? this.#parts.takeOver.begin(by) : this.#parts.takeOver.end(by);
     }
@@ -154,6 +164,13 @@ export class Supervision {
     if (by !== undefined) throw new OrderRefusedError(`${by} has taken the call over by voice; it is to be given back first.`);
   }
 
+  /** Two operators who answer one caller contradict each other. */
+  #mustHold(by: string): void {
+    const holder = this.mutedBy;
+    if (holder !== undefined && holder !== by)
+      throw new OrderRefusedError(`${holder} has taken the call over by typing; the bot is to have its voice back first.`);
+  }
+
   #mustBeTalking(): void {
     if (this.#line.media === undefined) throw new OrderRefusedError('The call has no audio yet.');
     if (this.#line.turn.farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
@@ -192,6 +209,7 @@ export class Supervision {
     }
     this.#line.log.ordered('transfer', by);
     const wasMuted = this.#line.turn.bot.muted;
+    if (!wasMuted) this.#holder = undefined;
     this.#mute(true);
     // A carrier may end the stream before it confirms the transfer.
     this.#line.feed({ type: 'connecting', on: true });

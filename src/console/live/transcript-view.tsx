@@ -9,6 +9,7 @@ import {
   type TranscriptLine,
 } from './transcript.ts';
 import { useFormat } from '../parts/format.ts';
+import { useOrderText } from '../parts/orders.ts';
 import { Moment } from '../parts/states.tsx';
 import { Said, Told, Transcript } from '../parts/transcript.tsx';
 import classes from '../parts/transcript.module.css';
@@ -34,17 +35,8 @@ export const transcriptWords = words(
     restore: 'The interruption was nothing: the bot speaks on',
     keys: 'Keys',
     answered: 'Answered by: {by} ({percent} %)',
-    ordered: '{by}: {order}',
     missed: '{count} updates were left out: this browser was too slow.',
     ended: 'The call ended: {reason}',
-    'order-hang-up': 'hang up',
-    'order-transfer': 'transfer',
-    'order-say': 'typed text is said',
-    'order-mute': 'bot muted',
-    'order-unmute': 'bot has its voice back',
-    'order-take-over': 'takes the call over by voice',
-    'order-give-back': 'gives the call back',
-    'order-whisper': 'whispers to the bot',
   },
   {
     endpointing: 'चुप्पी की प्रतीक्षा',
@@ -65,17 +57,8 @@ export const transcriptWords = words(
     restore: 'टोकना कुछ नहीं था: बॉट आगे बोलता है',
     keys: 'कुंजियाँ',
     answered: 'किसने उठाया: {by} ({percent} %)',
-    ordered: '{by}: {order}',
     missed: '{count} सूचनाएँ छूट गईं: यह ब्राउज़र धीमा था।',
     ended: 'कॉल समाप्त: {reason}',
-    'order-hang-up': 'कॉल काटी',
-    'order-transfer': 'स्थानांतरण',
-    'order-say': 'लिखा हुआ बोला जा रहा है',
-    'order-mute': 'बॉट चुप किया',
-    'order-unmute': 'बॉट फिर बोल सकता है',
-    'order-take-over': 'आवाज़ से कॉल ली',
-    'order-give-back': 'कॉल वापस दी',
-    'order-whisper': 'बॉट को चुपके से बताया',
   },
 );
 
@@ -139,6 +122,7 @@ interface LineProps extends Names {
 
 const Line = memo(function Line({ line, isSpeaking, caller, bot }: LineProps): ReactNode {
   const w = useWords(transcriptWords);
+  const orderText = useOrderText();
   switch (line.type) {
     case 'caller':
       // What was keyed came as keys, one by one.
@@ -182,17 +166,13 @@ const Line = memo(function Line({ line, isSpeaking, caller, bot }: LineProps): R
     case 'answered-by':
       return <Told at={when(line.at)}>{say(w.answered, { by: line.by, percent: Math.round(100 * line.confidence) })}</Told>;
     case 'ordered':
-      return <Told at={when(line.at)}>{say(w.ordered, { by: line.by, order: orderName(line.order, w) })}</Told>;
+      return <Told at={when(line.at)}>{orderText(line.order, line.by)}</Told>;
     case 'missed':
       return <Told at={when(line.at)}>{say(w.missed, { count: line.count })}</Told>;
     case 'ended':
       return <Told at={when(line.at)}>{say(w.ended, { reason: line.reason })}</Told>;
   }
 });
-
-function orderName(order: string, w: Readonly<Record<string, string>>): string {
-  return w[`order-${order}`] ?? order;
-}
 
 /** When a line was, where that is known. */
 function when(at: string): ReactNode {

@@ -5,15 +5,21 @@ import {
   memo,
   type MouseEvent,
   type ReactNode,
+  type RefObject,
   useCallback,
   useEffect,
   useId,
-  useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from 'react';
+import { useWords, words } from '../words.ts';
+import { useActions } from './actions.ts';
 import classes from './data-grid.module.css';
+import { useGridPlace } from './grid-place.ts';
+import { nextSorting, sortRows, type Sorting } from './grid-sorting.ts';
+
+const texts = words({ next: 'Next row', previous: 'Previous row' }, { next: 'अगली पंक्ति', previous: 'पिछली पंक्ति' });
 
 const ROW_PX = 36;
 const HEAD_PX = 34;
@@ -68,14 +74,10 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
   const { label, columns, card, open, opensPage = false, total = props.rows.length, loadMore, footer, height, maxHeight } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  const [kept] = useState(() => (opensPage ? keptPlace() : undefined));
+  const { kept, keep } = useGridPlace(scroller, opensPage);
   const [activeId, setActiveId] = useState(kept?.activeId);
   const [sorting, setSorting] = useState<readonly Sorting[]>(kept?.sorting ?? []);
   const rows = useMemo(() => sortRows(props.rows, columns, sorting), [props.rows, columns, sorting]);
-  const active = Math.max(
-    0,
-    rows.findIndex((row) => row.id === activeId),
-  );
   const rowPx = card?.heightPx ?? ROW_PX;
   // oxlint-disable-next-line react/incompatible-library -- no compiler keeps its answers here
   const virtual = useVirtualizer({
@@ -93,52 +95,14 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
     if (last >= rows.length - AHEAD) loadMore?.();
   }, [last, rows.length, loadMore]);
   useEffect(() => virtual.measure(), [virtual, rowPx]);
-  // Ends and begins again, too, where the grid is hidden while the page behind it loads, which takes its scroll and its focus.
-  const place = useRef({ topPx: kept?.topPx ?? 0, hasFocus: kept !== undefined });
-  useLayoutEffect(() => {
-    const grid = scroller.current;
-    if (grid === null) return undefined;
-    const { topPx, hasFocus } = place.current;
-    if (topPx > 0) grid.scrollTop = topPx;
-    // Back from a row's page, the keyboard goes on at that row.
-    if (hasFocus) grid.focus({ preventScroll: true });
-    return () => {
-      place.current = { topPx: grid.scrollTop, hasFocus: document.activeElement === grid };
-    };
-  }, []);
-
-  // What is wide grows: the last columns say most.
-  const template = card === undefined ? columns.map(({ widthPx: px }) => `minmax(${px}px, ${px}fr)`).join(' ') : undefined;
-  const minWidth = card === undefined ? columns.reduce((sum, { widthPx }) => sum + widthPx, 0) : undefined;
-  const keep = (at: string): void => {
-    if (opensPage) keepPlace({ activeId: at, topPx: scroller.current?.scrollTop ?? 0, sorting });
-  };
-  const move = (to: number): void => {
-    const next = Math.max(0, Math.min(rows.length - 1, to));
-    setActiveId(rows[next]?.id);
-    virtual.scrollToIndex(next, { align: 'auto' });
-  };
-  const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / rowPx) - 1);
-  const keys: Readonly<Record<string, () => void>> = {
-    ArrowDown: () => move(active + 1),
-    ArrowUp: () => move(active - 1),
-    PageDown: () => move(active + page),
-    PageUp: () => move(active - page),
-    Home: () => move(0),
-    End: () => move(rows.length - 1),
-    Enter: () => {
-      const row = rows[active];
-      if (row === undefined) return;
-      keep(row.id);
-      open(row);
-    },
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const act = event.target === event.currentTarget ? keys[event.key] : undefined;
-    if (act === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    act();
-  };
+  const { active, onKeyDown } = useGridKeys({ grid: scroller, rows, activeId, rowPx, opensPage }, (row, isOpened) => {
+    if (!isOpened) {
+      setActiveId(row.id);
+      return virtual.scrollToIndex(rows.indexOf(row), { align: 'auto' });
+    }
+    keep(row.id, sorting);
+    return open(row);
+  });
   const clicked = useCallback(
     (event: MouseEvent, row: Row): void => {
       setActiveId(row.id);
@@ -148,6 +112,9 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
     },
     [open],
   );
+  // What is wide grows: the last columns say most.
+  const template = card === undefined ? columns.map(({ widthPx: px }) => `minmax(${px}px, ${px}fr)`).join(' ') : undefined;
+  const minWidth = card === undefined ? columns.reduce((sum, { widthPx }) => sum + widthPx, 0) : undefined;
   const rowId = (row: Row): string => `${id}-${row.id}`;
   const activeRow = items.some(({ index }) => index === active) ? rows[active] : undefined;
 
@@ -166,17 +133,11 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
       onClickCapture={({ target }) => {
         // Before a row or a link of it leads away.
         const at = target instanceof Element ? target.closest<HTMLElement>('[data-row]')?.dataset['row'] : undefined;
-        if (at !== undefined) keep(at);
+        if (at !== undefined) keep(at, sorting);
       }}
     >
       {card === undefined ? (
-        <div role="rowgroup" className={classes.head} style={{ minWidth }}>
-          <div role="row" aria-rowindex={1} className={classes.names} style={{ gridTemplateColumns: template }}>
-            {columns.map((column) => (
-              <Heading key={column.name} column={column} sorting={sorting} sort={setSorting} />
-            ))}
-          </div>
-        </div>
+        <Head columns={columns} template={template} minWidth={minWidth} sorting={sorting} sort={setSorting} />
       ) : null}
       <div role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize(), minWidth }}>
         {items.map(({ index, start }) => {
@@ -198,6 +159,84 @@ export function DataGrid<Row extends Identified>(props: DataGridProps<Row>): Rea
         })}
       </div>
       {footer === undefined ? null : <div className={classes.foot}>{footer}</div>}
+    </div>
+  );
+}
+
+interface GridKeys<Row> {
+  readonly grid: RefObject<HTMLElement | null>;
+  readonly rows: readonly Row[];
+  readonly activeId: string | undefined;
+  readonly rowPx: number;
+  readonly opensPage: boolean;
+}
+
+/** Keys of a grid: arrows, pages and ends move, Enter opens, and J and K move from anywhere on the page. @param to told which row to go to, or to open */
+function useGridKeys<Row extends Identified>(
+  { grid, rows, activeId, rowPx, opensPage }: GridKeys<Row>,
+  to: (row: Row, isOpened: boolean) => void,
+) {
+  const w = useWords(texts);
+  const found = rows.findIndex((row) => row.id === activeId);
+  const active = Math.max(0, found);
+  const move = (index: number): void => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
+    if (row !== undefined) to(row, false);
+  };
+  const step = (by: number): void => {
+    grid.current?.focus({ preventScroll: true });
+    move(found === -1 ? 0 : active + by);
+  };
+  useActions(
+    opensPage
+      ? [
+          { name: w.next, keys: 'j', run: () => step(1) },
+          { name: w.previous, keys: 'k', run: () => step(-1) },
+        ]
+      : [],
+  );
+  const page = (): number => Math.max(1, Math.floor((grid.current?.clientHeight ?? 400) / rowPx) - 1);
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => move(active + 1),
+    ArrowUp: () => move(active - 1),
+    PageDown: () => move(active + page()),
+    PageUp: () => move(active - page()),
+    Home: () => move(0),
+    End: () => move(rows.length - 1),
+    Enter: () => {
+      const row = rows[active];
+      if (row !== undefined) to(row, true);
+    },
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const act = event.target === event.currentTarget ? keys[event.key] : undefined;
+    if (act === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    act();
+  };
+  return { active, onKeyDown };
+}
+
+function Head<Row>({
+  columns,
+  template,
+  minWidth,
+  sorting,
+  sort,
+}: {
+  readonly columns: readonly GridColumn<Row>[];
+  readonly template: string | undefined;
+  readonly minWidth: number | undefined;
+  readonly sorting: readonly Sorting[];
+  readonly sort: (next: readonly Sorting[]) => void;
+}): ReactNode {
+  return (
+    <div role="rowgroup" className={classes.head} style={{ minWidth }}>
+      <div role="row" aria-rowindex={1} className={classes.names} style={{ gridTemplateColumns: template }}>
+        {columns.map((column) => (
+          <Heading key={column.name} column={column} sorting={sorting} sort={sort} />
+        ))}
+      </div>
     </div>
   );
 }
@@ -269,55 +308,3 @@ function GridRowOnce<Row extends Identified>(props: GridRowProps<Row>): ReactNod
 
 /** Drawn again only when its own row changed: 200 live calls change twice a second. */
 const GridRow = memo(GridRowOnce) as typeof GridRowOnce; // memo forgets that the function is generic
-
-interface Sorting {
-  readonly column: string;
-  readonly direction: 'ascending' | 'descending';
-}
-
-/** Sorts a column up, then down, then not at all. @param keepOthers whether the other columns go on to count */
-function nextSorting(sorting: readonly Sorting[], column: string, keepOthers: boolean): readonly Sorting[] {
-  const before = sorting.find((each) => each.column === column);
-  if (before === undefined) return [...(keepOthers ? sorting : []), { column, direction: 'ascending' }];
-  const after: readonly Sorting[] = before.direction === 'ascending' ? [{ column, direction: 'descending' }] : [];
-  return keepOthers ? sorting.flatMap((each) => (each === before ? after : [each])) : after;
-}
-
-/** In the order they came, where no column tells them apart. */
-function sortRows<Row>(rows: readonly Row[], columns: readonly GridColumn<Row>[], sorting: readonly Sorting[]): readonly Row[] {
-  if (sorting.length === 0) return rows;
-  return rows.toSorted((a, b) => {
-    for (const { column, direction } of sorting) {
-      const order = columns.find(({ name }) => name === column)?.compare?.(a, b) ?? 0;
-      if (order !== 0) return direction === 'ascending' ? order : -order;
-    }
-    return 0;
-  });
-}
-
-/** Where somebody was in a grid when they left it. */
-interface Place {
-  readonly activeId: string;
-  readonly topPx: number;
-  readonly sorting: readonly Sorting[];
-}
-
-/** By the name that the page's entry of the history has of it. */
-const places = new Map<string, Place>();
-const MOST_PLACES = 50;
-
-function keepPlace(place: Place): void {
-  const name = crypto.randomUUID();
-  const [oldest] = places.keys();
-  if (oldest !== undefined && places.size >= MOST_PLACES) places.delete(oldest);
-  places.set(name, place);
-  const state: unknown = history.state;
-  history.replaceState({ ...(typeof state === 'object' ? state : {}), grid: name }, '');
-}
-
-/** The place that was kept with the page's entry of the history: there is one after going back to it. */
-function keptPlace(): Place | undefined {
-  const state: unknown = history.state;
-  if (typeof state !== 'object' || state === null || !('grid' in state) || typeof state.grid !== 'string') return undefined;
-  return places.get(state.grid);
-}

@@ -31,6 +31,11 @@ const COLOURS = {
   limit: '--mantine-color-dimmed',
 } as const;
 
+/** Labels of an axis without those that say the same as the one before: two that are rounded alike would be a lie. */
+function once(labels: readonly string[]): string[] {
+  return labels.map((label, at) => (label === labels[at - 1] ? '' : label));
+}
+
 /** Lines over time, in the colours of the theme. One line is filled below; more have a legend. */
 export function Plot(props: PlotProps): ReactNode {
   // Colours and texts are read when the plot is drawn.
@@ -61,9 +66,9 @@ function Drawn({ heightPx, timesMs, values, lines, valueText, stepped = false }:
           {
             ...axis,
             space: 110,
-            values: (_plot, ticks, _axis, _space, stepS) => ticks.map((atS) => format.axisTime(atS * 1000, stepS < 60)),
+            values: (_plot, ticks, _axis, _space, stepS) => once(ticks.map((atS) => format.axisTime(atS * 1000, stepS < 60))),
           },
-          { ...axis, size: 60, space: 36, values: (_plot, ticks) => ticks.map(valueText) },
+          { ...axis, size: 60, space: 36, values: (_plot, ticks) => once(ticks.map(valueText)) },
         ],
         series: [
           {},

@@ -156,10 +156,13 @@ function Broken({ error }: { readonly error: Error }): ReactNode {
 /** A page: its title, which is the document's too, what can be done with it, and its content. */
 export function Page({
   title,
+  above,
   actions,
   children,
 }: {
   readonly title: string;
+  /** Where the page belongs: a way back. */
+  readonly above?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }): ReactNode {
@@ -168,6 +171,7 @@ export function Page({
   }, [title]);
   return (
     <Box>
+      {above}
       <Group justify="space-between" mb="md" mih={36}>
         <Title order={1} size="h3">
           {title}

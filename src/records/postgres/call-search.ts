@@ -1,4 +1,4 @@
-import { type SQL, and, arrayContains, desc, eq, gt, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
+import { type SQL, type SQLWrapper, and, arrayContains, desc, eq, gte, inArray, lt, lte, or, sql } from 'drizzle-orm';
 import { openCall } from './call-rows.ts';
 import { checkLimit, equals, pageOf, pastCursor, present } from './query.ts';
 import type { Reason } from '../attention.ts';
@@ -58,7 +58,7 @@ interface Conditions {
 
 /** @returns undefined when nothing can match: a text without words, or a number without digits */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<Conditions | undefined> {
-  const { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
+  const { botName, botVersion, language, carrier, direction, disposition, endReason, campaignId, answeredBy, held } = query;
   const { result, answered, optedOut } = query;
   const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
@@ -68,10 +68,24 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     eq(calls.tenantId, tenantId),
     pastCursor(query.before, [calls.startedAtMs, calls.id]),
     number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
-    equals(calls, { botName, carrier, direction, disposition, endReason, campaignId, answeredBy, legalHold: held }),
-    equals(calls, { result, answered, optedOut }),
-    query.cutOff === undefined ? undefined : gt(calls.cutOffs, 0),
-    query.notUnderstood === undefined ? undefined : gt(calls.notUnderstood, 0),
+    equals(calls, {
+      botName,
+      botVersion,
+      language,
+      carrier,
+      direction,
+      disposition,
+      endReason,
+      campaignId,
+      answeredBy,
+      legalHold: held,
+      result,
+      answered,
+      optedOut,
+    }),
+    above(sql`coalesce((${calls.summary}->>'interruptions')::float8, 0)`, query.interrupted),
+    above(calls.cutOffs, query.cutOff),
+    above(calls.notUnderstood, query.notUnderstood),
     query.attention === undefined ? undefined : deservesLook(tenantId, query.attention),
     query.minDurationMs === undefined ? undefined : gte(calls.durationMs, query.minDurationMs),
     query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
@@ -91,6 +105,12 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
 function deservesLook(tenantId: string, reason: Reason): SQL {
   return sql`EXISTS (SELECT FROM ${reviews} WHERE ${reviews.tenantId} = ${tenantId} AND ${reviews.callId} = ${calls.id}
     AND ${reviews.reasons} @> ARRAY[${reason}]::text[])`;
+}
+
+/** Whether a count is above zero; asks nothing when undefined. */
+function above(count: SQLWrapper, wanted: boolean | undefined): SQL | undefined {
+  if (wanted === undefined) return undefined;
+  return wanted ? sql`${count} > 0` : sql`NOT (${count} > 0)`;
 }
 
 /**

@@ -301,6 +301,7 @@ function call(at: number, turns = 0): LiveCallView {
     answeredBy: null,
     muted: false,
     mutedUntil: null,
+    mutedBy: null,
     mode: 'bot',
     transfer: null,
     turns,

@@ -108,7 +108,7 @@ export function AuditPage(): ReactNode {
         />
       </Group>
       {error === null ? null : <Failure error={error} retry={() => void refetch()} />}
-      {data === undefined && error === null ? <Loading /> : null}
+      {data === undefined && error === null ? <Loading shape="rows" /> : null}
       {events.length > 0 ? <Events events={events} /> : null}
       {data !== undefined && events.length === 0 ? (
         <Empty title={isFiltered ? w.none : w.empty}>{isFiltered ? w.noneHint : w.emptyHint}</Empty>

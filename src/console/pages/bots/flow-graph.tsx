@@ -11,6 +11,8 @@ const BOX = { width: 172, height: 58 };
 /** Room beside each box for the calls that ended there. */
 const EXIT = 84;
 const [LEAST_ZOOM, MOST_ZOOM] = [0.3, 2];
+/** Names are 13 px high at 1: smaller than 12 px nobody reads them. */
+const LEAST_READABLE = 0.93;
 
 interface FlowGraphProps {
   readonly bot: string;
@@ -38,7 +40,7 @@ export function FlowGraph({ bot, graph, traffic, chosen, current, walked, choose
   const fit = (): void => zoomTo(((scroller.current?.clientWidth ?? drawn.width) - 4) / drawn.width);
   useEffect(() => {
     const width = scroller.current?.clientWidth ?? 0;
-    if (width > 0) setZoom(Math.min(1, Math.max(0.6, (width - 4) / drawn.width)));
+    if (width > 0) setZoom(Math.min(1, Math.max(LEAST_READABLE, (width - 4) / drawn.width)));
   }, [drawn.width]);
   useEffect(() => {
     const box = current === undefined ? undefined : drawn.boxes.get(current);

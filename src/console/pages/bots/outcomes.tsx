@@ -83,7 +83,7 @@ function Tallies({
 }): ReactNode {
   const w = useWords(botsWords);
   const format = useFormat();
-  const most = Math.max(1, ...rows.filter(({ key }) => key !== 'all').map(({ tally }) => tally.calls));
+  const most = Math.max(1, ...rows.map(({ tally }) => tally.calls));
   return (
     <Box>
       <Title order={2} size="h5" mb="xs">
@@ -99,7 +99,7 @@ function Tallies({
                 <Table.Td>{format.number(tally.calls)}</Table.Td>
                 <Table.Td>{format.share(tally.endings.finished + tally.endings.transferred, tally.calls)}</Table.Td>
                 <Table.Td w="40%">
-                  <Bar tally={tally} share={key === 'all' ? 1 : tally.calls / most} />
+                  <Bar tally={tally} share={tally.calls / most} />
                 </Table.Td>
                 <Table.Td>{waitsText(tally, format)}</Table.Td>
               </Table.Tr>

@@ -39,13 +39,34 @@ export function groupOf({ type }: Pick<CallEvent, 'type'>): EventGroup {
   return GROUP_OF[type] ?? 'dialog';
 }
 
-/** What else an event says, as `name: value`. */
-export function detailsOf(event: CallEvent): string {
-  const { atMs: _at, type: _type, turn: _turn, detail, lastVoicedMs: _voiced, onsetMs, unitId: _unit, ...rest } = event;
-  const named = Object.entries(rest).filter(([, value]) => value !== undefined);
-  const texts = named.map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+/** An order of an operator, where it stands on the drawing. */
+export interface Order {
+  readonly atMs: number;
+  readonly order: string;
+  readonly by: string;
+}
+
+/** What operators ordered, in the order of the record. */
+export function ordersOf(call: Call): Order[] {
+  return call.timeline.flatMap(({ type, atMs, order, by }) =>
+    type === 'ordered' && typeof order === 'string' && typeof by === 'string' ? [{ atMs: drawnAt(call, atMs), order, by }] : [],
+  );
+}
+
+/** What else an event says, as `name: value`. @param orderText an operator's order in words */
+export function detailsOf(event: CallEvent, orderText: (order: string, by: string) => string): string {
+  const { atMs: _at, type, turn: _turn, detail, lastVoicedMs: _voiced, onsetMs, unitId: _unit, ...others } = event;
+  const { order, by, ...rest } = others;
+  if (type === 'ordered' && typeof order === 'string' && typeof by === 'string')
+    return [orderText(order, by), ...namedTexts(rest)].join(' · ');
   const onset = typeof onsetMs === 'number' && onsetMs <= event.atMs ? [`${Math.round(event.atMs - onsetMs)} ms`] : [];
-  return [...(typeof detail === 'string' ? [detail] : []), ...onset, ...texts].join(' · ');
+  return [...(typeof detail === 'string' ? [detail] : []), ...onset, ...namedTexts(others)].join(' · ');
+}
+
+function namedTexts(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`],
+  );
 }
 
 /** A sign on the drawing at one moment. */

@@ -67,8 +67,14 @@ export function lengthOf(call: Call, sound?: Pick<Sound, 'durationMs'>): number 
   return Math.max(1_000, endMs, ...call.timeline.map(({ atMs }) => drawnAt(call, atMs)));
 }
 
+/** Whether the words and numbers of the call were erased. */
+export function isErased({ from, to, turns }: Pick<Call, 'from' | 'to' | 'turns'>): boolean {
+  return from === '' && to === '' && turns.every(({ callerText, botText }) => callerText + botText === '');
+}
+
 /** Everything that was said, in order of turns, each word with the time at which it was said as far as that is known. */
 export function utterancesOf(call: Call, sound: Sound | undefined, recognised: readonly RecognisedWord[] = []): Utterance[] {
+  if (isErased(call)) return [];
   let afterMs = 0;
   return call.turns
     .toSorted((a, b) => a.index - b.index)
@@ -83,7 +89,8 @@ export function utterancesOf(call: Call, sound: Sound | undefined, recognised: r
         words: callerWords(turn, callerSpan, sound, recognised),
       };
       const bot: Utterance = { side: 'bot', turn: turn.index, span: botSpan, words: botWords(turn, botSpan, sound) };
-      return [caller, bot].filter(({ words }) => words.length > 0);
+      // Speech that was not understood has a place, and no words.
+      return [caller, bot].filter(({ words, span }) => words.length > 0 || span !== undefined);
     });
 }
 
@@ -104,7 +111,7 @@ export function lastVoicedMs(commit: CallEvent, { latencies }: Pick<CallTurn, 'l
 }
 
 function callerSpanOf(call: Call, turn: CallTurn, sound: Sound | undefined, afterMs: number): Span | undefined {
-  if (turn.callerText === '') return undefined;
+  if (turn.callerText === '' && (turn.inputKind !== 'spoken' || call.mode === 'listen')) return undefined;
   if (turn.inputKind === 'keyed') {
     const keys = call.timeline
       .filter(({ type, turn: of }) => type === 'digit' && of === turn.index - 1)
@@ -118,7 +125,7 @@ function callerSpanOf(call: Call, turn: CallTurn, sound: Sound | undefined, afte
   // What the bot spoke on through was no part of it: a cough, a word of assent.
   const resumedMs = call.timeline.findLast(({ type, atMs }) => type === 'resume' && drawnAt(call, atMs) < toMs)?.atMs;
   const earliestMs = Math.max(0, afterMs, resumedMs === undefined ? 0 : drawnAt(call, resumedMs));
-  const spokenMs = (turn.callerText.length / CHARACTERS_PER_SECOND) * 1000;
+  const spokenMs = Math.max(1, turn.callerText.length / CHARACTERS_PER_SECOND) * 1000;
   const fromMs = sound === undefined ? undefined : beginningOf(stretches(sound, 'caller', { fromMs: earliestMs, toMs }));
   return { fromMs: Math.max(earliestMs, fromMs ?? toMs - spokenMs), toMs: Math.max(toMs, 0) };
 }

@@ -8,8 +8,9 @@ import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import { outcomeWords } from '../calls/words.ts';
 import { Analyses, recognisedWords } from './analyses.tsx';
-import { type Call, drawnAt, drawnFromRecord, lengthOf, utterancesOf } from './call-model.ts';
+import { type Call, drawnAt, drawnFromRecord, isErased, lengthOf, utterancesOf } from './call-model.ts';
 import css from './call.module.css';
+import { CallLinks, useLinkedSecond } from './call-links.tsx';
 import { Care, Webhooks } from './care.tsx';
 import { Events } from './events-list.tsx';
 import { Facts } from './facts.tsx';
@@ -45,6 +46,7 @@ export function CallPage(): ReactNode {
 function OneCall({ call }: { readonly call: Call }): ReactNode {
   const w = useWords(callWords);
   const player = useState(() => new Player())[0];
+  useLinkedSecond(player);
   const [mayHear, mayReadAnalyses] = [useMay('recordings:read'), useMay('analyses:read')];
   const { data: recording, error, isLoading } = useSound(call);
   const { data: analyses } = useAnalyses(call.id);
@@ -59,13 +61,11 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [player]);
-  const isErased =
-    call.from === '' && call.to === '' && call.turns.every(({ callerText, botText }) => callerText + botText === '');
   const who = call.from === '' ? call.id : `${call.from} → ${call.to}`;
   return (
-    <Page title={`${w.call} ${who}`} actions={<Care call={call} />}>
+    <Page title={`${w.call} ${who}`} above={<CallLinks callId={call.id} />} actions={<Care call={call} />}>
       <Headline call={call} />
-      {isErased ? (
+      {isErased(call) ? (
         <Alert variant="default" mb="sm">
           {w.erased}
         </Alert>
@@ -142,7 +142,7 @@ function Headline({ call }: { readonly call: Call }): ReactNode {
     ...(endReason === null ? [] : [nameIn(outcomes, endReason) ?? endReason]),
   ].filter((fact) => fact !== '');
   return (
-    <Group gap="xs" mb="sm" mt={-10}>
+    <Group gap="xs" mb="sm" mt={-8}>
       <Text size="sm" c="dimmed" className="figures">
         <Moment at={startedAt} /> · {facts.join(' · ')}
       </Text>

@@ -3,6 +3,7 @@ import { nameIn, type CallTexts, callWords } from './words.ts';
 import { Chip, Group, Table, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { exactClockText } from '../../parts/format.ts';
+import { useOrderText } from '../../parts/orders.ts';
 import { Headings } from '../../parts/states.tsx';
 import { detailsOf, EVENT_GROUPS, type EventGroup, groupOf } from './call-events.ts';
 import { type Call, drawnAt } from './call-model.ts';
@@ -100,6 +101,7 @@ function groupName(w: CallTexts, group: EventGroup): string {
 export function Events({ call, player }: { readonly call: Call; readonly player: Player }): ReactNode {
   const w = useWords(callWords);
   const eventName = useEventName();
+  const orderText = useOrderText();
   const there = EVENT_GROUPS.filter((group) => call.timeline.some((event) => groupOf(event) === group));
   const [shown, setShown] = useState<readonly string[]>(there);
   const events = call.timeline.filter((event) => shown.includes(groupOf(event)));
@@ -140,7 +142,7 @@ export function Events({ call, player }: { readonly call: Call; readonly player:
                   </Table.Td>
                   <Table.Td className="figures">{typeof event['turn'] === 'number' ? event['turn'] : ''}</Table.Td>
                   <Table.Td>{eventName(event.type)}</Table.Td>
-                  <Table.Td>{detailsOf(event)}</Table.Td>
+                  <Table.Td>{detailsOf(event, orderText)}</Table.Td>
                 </Table.Tr>
               );
             })}

@@ -1,9 +1,11 @@
 import { Button, Group, Text, TextInput, Title, VisuallyHidden } from '@mantine/core';
-import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { Fragment, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Empty } from '../../parts/states.tsx';
 import { clockText } from '../../parts/format.ts';
-import { Said } from '../../parts/transcript.tsx';
+import { Said, Told } from '../../parts/transcript.tsx';
 import { say, useWords } from '../../words.ts';
+import { useOrderText } from '../../parts/orders.ts';
+import { type Order, ordersOf } from './call-events.ts';
 import { type Call, transcriptText, type Utterance, type Word } from './call-model.ts';
 import css from './call.module.css';
 import { type Player, usePlayer } from './player.ts';
@@ -31,6 +33,7 @@ export function Transcript({
   const [place, setPlace] = useState(0);
   const list = useRef<HTMLElement>(null);
   const found = useMemo(() => findAll(utterances, wanted), [utterances, wanted]);
+  const orders = useMemo(() => ordersBetween(utterances, ordersOf(call)), [utterances, call]);
   const chosen = found.length === 0 ? undefined : found[place % found.length];
   const now = usePlayer(player, ({ atMs }) => nowOf(utterances, atMs));
   const isPlaying = usePlayer(player, (state) => state.isPlaying);
@@ -80,19 +83,22 @@ export function Transcript({
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, and so has to be reached by keyboard */}
       <section className={css['lines']} ref={list} tabIndex={0} aria-label={w.words}>
         {utterances.map((utterance, index) => (
-          <Line
-            key={`${utterance.turn}${utterance.side}`}
-            utterance={utterance}
-            name={utterance.side === 'caller' ? w.caller : botName}
-            isKeyed={
-              utterance.side === 'caller' &&
-              call.turns.some(({ index: of, inputKind }) => of === utterance.turn && inputKind === 'keyed')
-            }
-            isNow={index === now}
-            player={player}
-            found={chosen?.utterance === index ? chosen : undefined}
-          />
+          <Fragment key={`${utterance.turn}${utterance.side}`}>
+            <Orders orders={orders[index]} player={player} />
+            <Line
+              utterance={utterance}
+              name={utterance.side === 'caller' ? w.caller : botName}
+              isKeyed={
+                utterance.side === 'caller' &&
+                call.turns.some(({ index: of, inputKind }) => of === utterance.turn && inputKind === 'keyed')
+              }
+              isNow={index === now}
+              player={player}
+              found={chosen?.utterance === index ? chosen : undefined}
+            />
+          </Fragment>
         ))}
+        <Orders orders={orders.at(-1)} player={player} />
       </section>
       {hasUnheard ? (
         <Text size="xs" c="dimmed" mt={6}>
@@ -100,6 +106,41 @@ export function Transcript({
         </Text>
       ) : null}
     </section>
+  );
+}
+
+/** What operators ordered at one place of the conversation. */
+function Orders({ orders = [], player }: { readonly orders: readonly Order[] | undefined; readonly player: Player }): ReactNode {
+  const orderText = useOrderText();
+  return orders.map(({ atMs, order, by }) => (
+    <Told key={`${atMs}${order}`} at={<PlayFrom ms={Math.max(0, atMs)} player={player} />}>
+      {orderText(order, by)}
+    </Told>
+  ));
+}
+
+/** Orders before each utterance, by its index, and at the end those after the last one. */
+function ordersBetween(utterances: readonly Utterance[], orders: readonly Order[]): Order[][] {
+  const between: Order[][] = [...utterances.map(() => []), []];
+  for (const order of orders) {
+    const next = utterances.findIndex(({ span }) => span !== undefined && span.fromMs > order.atMs);
+    between.at(next)?.push(order);
+  }
+  return between;
+}
+
+/** When something was; a press plays from there. */
+function PlayFrom({ ms, player }: { readonly ms: number; readonly player: Player }): ReactNode {
+  const w = useWords(callWords);
+  return (
+    <button
+      type="button"
+      className={css['time']}
+      aria-label={say(w.playFrom, { time: clockText(ms) })}
+      onClick={() => player.playFrom(ms)}
+    >
+      {clockText(ms)}
+    </button>
   );
 }
 
@@ -128,19 +169,9 @@ const Line = memo(function Line({
       side={side}
       who={isKeyed ? `${name} (${w.keyed})` : name}
       isNow={isNow}
-      at={
-        span === undefined ? null : (
-          <button
-            type="button"
-            className={css['time']}
-            aria-label={say(w.playFrom, { time: clockText(span.fromMs) })}
-            onClick={() => player.playFrom(span.fromMs)}
-          >
-            {clockText(span.fromMs)}
-          </button>
-        )
-      }
+      at={span === undefined ? null : <PlayFrom ms={span.fromMs} player={player} />}
     >
+      {words.length === 0 ? <em className={css['unheard']}>{w.notUnderstood}</em> : null}
       {words.map((word, index) => (
         // Words repeat, and never change their places.
         <Spoken
@@ -231,7 +262,7 @@ function nowOf(utterances: readonly Utterance[], atMs: number): number {
 }
 
 function showLine(list: HTMLElement | null, index: number): void {
-  const line = list?.children.item(index);
+  const line = list?.querySelectorAll(':scope > [data-side]:not([data-side="event"])').item(index);
   if (list === null || !(line instanceof HTMLElement)) return;
   const [top, bottom] = [line.offsetTop - list.offsetTop, line.offsetTop - list.offsetTop + line.offsetHeight];
   if (top < list.scrollTop || bottom > list.scrollTop + list.clientHeight) list.scrollTo({ top: top - 40 });

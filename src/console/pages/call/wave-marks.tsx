@@ -1,6 +1,7 @@
 import { Box } from '@mantine/core';
 import { memo, type ReactNode } from 'react';
 import { clockText } from '../../parts/format.ts';
+import { useOrderText } from '../../parts/orders.ts';
 import { useWords } from '../../words.ts';
 import { holdsOf, type Sign, signsOf } from './call-events.ts';
 import type { Call, Span, Utterance } from './call-model.ts';
@@ -60,6 +61,9 @@ export const Marks = memo(function Marks({
 }): ReactNode {
   const w = useWords(callWords);
   const eventName = useEventName();
+  const orderText = useOrderText();
+  const signText = ({ event: { type, order, by } }: Sign): string =>
+    typeof order === 'string' && typeof by === 'string' ? orderText(order, by) : eventName(type);
   return (
     <Box className={css['marks']} aria-hidden>
       {utterances.map(({ side, turn, span }) => {
@@ -86,7 +90,7 @@ export const Marks = memo(function Marks({
             className={css['sign']}
             data-kind={sign.kind}
             style={{ left: place.left }}
-            title={`${clockText(sign.atMs)} ${eventName(sign.event.type)}`}
+            title={`${clockText(sign.atMs)} ${signText(sign)}`}
             onClick={() => player.playFrom(Math.max(0, sign.atMs - 1_000))}
           >
             {GLYPHS[sign.kind]}

@@ -4,6 +4,7 @@ import WaveSurfer from 'wavesurfer.js';
 import { styleNonce } from '../../parts/style-nonce.ts';
 import { clockText } from '../../parts/format.ts';
 import { useWords } from '../../words.ts';
+import { LinkButton } from './call-links.tsx';
 import type { Call, Sound, Utterance } from './call-model.ts';
 import css from './call.module.css';
 import { type Player, usePlayer } from './player.ts';
@@ -81,6 +82,8 @@ export function Waveform({ call, player, utterances, sound, hasSound }: Waveform
       pause: () => drawn.pause(),
       seek: (ms) => drawn.setTime(ms / 1000),
     });
+    // A link leads to a second, and another drawing goes on from where this one was.
+    if (player.atMs > 0) drawn.setTime(player.atMs / 1000);
     setWave(drawn);
     return () => {
       release();
@@ -137,6 +140,7 @@ export function Waveform({ call, player, utterances, sound, hasSound }: Waveform
             data={SPEEDS.map((each) => ({ value: each, label: `${each}×` }))}
           />
         ) : null}
+        <LinkButton player={player} />
         <Group gap={4}>
           <ActionIcon variant="default" aria-label={w.zoomOut} onClick={() => zoom(0.5)} disabled={pxPerS === 0}>
             −

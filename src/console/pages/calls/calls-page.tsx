@@ -1,11 +1,12 @@
 import { Button, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useCallback, useMemo } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo } from 'react';
 import { useLocation, useSearch, Link } from 'wouter';
 import type { z } from 'zod';
 import type { callCountView, callPageView } from '../../../http/api/calls/call-views.ts';
 import { get, query, Refused } from '../../api.ts';
+import { rememberCalls } from '../../parts/call-list.ts';
 import { useFormat } from '../../parts/format.ts';
 import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
@@ -62,6 +63,14 @@ export function CallsPage(): ReactNode {
 
   const { list, counted } = useFoundCalls(asked);
   const calls = useMemo(() => list.data?.pages.flatMap((page) => page.calls) ?? [], [list.data]);
+  useEffect(
+    () =>
+      rememberCalls(
+        calls.map(({ id }) => id),
+        search === '' ? '/calls' : `/calls?${search}`,
+      ),
+    [calls, search],
+  );
   const { fetchNextPage, hasNextPage, isFetchingNextPage, error } = list;
   const loadMore = useCallback(() => void fetchNextPage(), [fetchNextPage]);
   const onSearch = (next: Filters): void => {
@@ -80,7 +89,7 @@ export function CallsPage(): ReactNode {
   };
   const content = (): ReactNode => {
     if (list.data === undefined)
-      return error === null ? <Loading /> : <Failure error={error} retry={() => void list.refetch()} />;
+      return error === null ? <Loading shape="rows" /> : <Failure error={error} retry={() => void list.refetch()} />;
     if (calls.length === 0)
       return Object.keys(filters).length === 0 ? (
         <Empty title={w.none}>{w.noneHint}</Empty>

@@ -1,10 +1,11 @@
-import { Autocomplete, Button, Collapse, Group, Pill, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { Button, Chip, Collapse, Group, Pill, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, type SubmitEvent, useId, useState } from 'react';
 import type { AnsweredBy } from '../../../config/answered-by.ts';
-import { useMay } from '../../session.tsx';
+import { SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import type { Call } from './columns.tsx';
+import { FilterPanel } from './filter-panel.tsx';
 import { type FilterName, type Filters, FILTERS } from './filters.ts';
 import { answererWords, callsWords, outcomeWords } from './words.ts';
 
@@ -19,12 +20,16 @@ export interface FilterBarProps {
   readonly children: ReactNode;
 }
 
-/** What is searched for: words at once, everything else below, and what is set as pills that can be taken off. */
+/** What calls are looked through for most: one press each. */
+const QUICK = [
+  { name: 'interrupted', value: 'true' },
+  { name: 'notUnderstood', value: 'true' },
+  { name: 'minReplyMs', value: String(SLOW_REPLY_MS) },
+] as const;
+
+/** What is searched for: words and what is often wanted at once, everything else below, and what is set as pills that can be taken off. */
 export function FilterBar({ filters, calls, narrow, onSearch, children }: FilterBarProps): ReactNode {
   const w = useWords(callsWords);
-  const outcomes: Readonly<Record<string, string>> = useWords(outcomeWords);
-  const answerers = useWords(answererWords);
-  const seesNumbers = useMay('numbers:read');
   const panel = useId();
   const [opened, { toggle, close }] = useDisclosure();
   const [draft, setDraft] = useState(filters);
@@ -35,31 +40,7 @@ export function FilterBar({ filters, calls, narrow, onSearch, children }: Filter
     setDraft(filters);
   }
   const set = (name: FilterName, value: string | null): void => setDraft((before) => ({ ...before, [name]: value ?? '' }));
-  const seen = (of: (call: Call) => string | null): string[] =>
-    [...new Set(calls.map((call) => of(call) ?? ''))].filter((value) => value !== '').toSorted((a, b) => a.localeCompare(b));
-  const field = (name: FilterName) => ({
-    label: w[name],
-    value: draft[name] ?? '',
-    size: 'xs' as const,
-    onChange: (event: { currentTarget: { value: string } }) => set(name, event.currentTarget.value),
-  });
-  const choice = (name: FilterName, data: readonly string[]) => ({
-    label: w[name],
-    value: draft[name] ?? '',
-    size: 'xs' as const,
-    data: [...data],
-    limit: 50,
-    onChange: (value: string) => set(name, value),
-  });
-  const shownValue = (name: FilterName, value: string): string => {
-    if (name === 'endReason') return outcomes[value] ?? value;
-    if (name === 'answeredBy') return answerers[value as AnsweredBy] ?? value;
-    if (name === 'direction') return value === 'outbound' ? w.outbound : w.inbound;
-    return value;
-  };
-  const pillWord = (name: FilterName): string => (name === 'text' ? w.textShort : w[name]);
-  const on = FILTERS.flatMap((name) => (filters[name] === undefined ? [] : [{ name, value: filters[name] }]));
-  const inPanel = on.filter(({ name }) => name !== 'text').length;
+  const inPanel = FILTERS.filter((name) => name !== 'text' && filters[name] !== undefined).length;
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (narrow) close();
@@ -72,7 +53,6 @@ export function FilterBar({ filters, calls, narrow, onSearch, children }: Filter
           <TextInput
             flex="1 1 240px"
             type="search"
-            size="sm"
             aria-label={w.text}
             placeholder={w.text}
             title={w.textHint}
@@ -87,103 +67,64 @@ export function FilterBar({ filters, calls, narrow, onSearch, children }: Filter
             {children}
           </Group>
         </Group>
+        <Group gap={6} pt="xs">
+          {QUICK.map(({ name, value }) => (
+            <Chip
+              key={name}
+              size="xs"
+              variant="outline"
+              checked={filters[name] === value}
+              onChange={(on) => onSearch({ ...filters, [name]: on ? value : '' })}
+            >
+              {name === 'minReplyMs' ? w.slowOnes : w[name]}
+            </Chip>
+          ))}
+        </Group>
         <Collapse expanded={opened} id={panel}>
-          <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs" pt="xs">
-            <TextInput {...field('from')} type="date" />
-            <TextInput {...field('to')} type="date" />
-            <TextInput
-              {...field('number')}
-              type="tel"
-              disabled={!seesNumbers}
-              description={seesNumbers ? undefined : w.numberHidden}
-              inputWrapperOrder={['label', 'input', 'description']}
-            />
-            <Autocomplete
-              {...choice(
-                'bot',
-                seen(({ bot }) => bot),
-              )}
-            />
-            <Autocomplete
-              {...choice(
-                'carrier',
-                seen(({ carrier }) => carrier),
-              )}
-            />
-            <Select
-              label={w.direction}
-              size="xs"
-              value={draft.direction ?? ''}
-              allowDeselect={false}
-              data={[
-                { value: '', label: w.any },
-                { value: 'inbound', label: w.inbound },
-                { value: 'outbound', label: w.outbound },
-              ]}
-              onChange={(value) => set('direction', value)}
-            />
-            <Select
-              label={w.endReason}
-              size="xs"
-              value={draft.endReason ?? ''}
-              searchable
-              allowDeselect={false}
-              data={[
-                { value: '', label: w.any },
-                ...[...new Set([...Object.keys(outcomes), ...seen(({ endReason }) => endReason), ...given(draft.endReason)])].map(
-                  (value) => ({ value, label: outcomes[value] ?? value }),
-                ),
-              ]}
-              onChange={(value) => set('endReason', value)}
-            />
-            <Select
-              label={w.answeredBy}
-              size="xs"
-              value={draft.answeredBy ?? ''}
-              allowDeselect={false}
-              data={[{ value: '', label: w.any }, ...Object.entries(answerers).map(([value, label]) => ({ value, label }))]}
-              onChange={(value) => set('answeredBy', value)}
-            />
-            <Autocomplete
-              {...choice(
-                'disposition',
-                seen(({ disposition }) => disposition),
-              )}
-            />
-            <Autocomplete
-              {...choice(
-                'campaign',
-                seen(({ campaign }) => campaign),
-              )}
-            />
-            <TextInput {...field('minReplyMs')} type="number" min={0} />
-            <TextInput {...field('minDurationS')} type="number" min={0} />
-            <TextInput {...field('maxDurationS')} type="number" min={0} />
-            <TextInput {...field('variable')} pattern="[^:]+:.+" placeholder="day:Tuesday" />
-          </SimpleGrid>
+          <FilterPanel draft={draft} calls={calls} set={set} />
         </Collapse>
-        {on.length === 0 ? null : (
-          <Group gap={6} pt="xs">
-            {on.map(({ name, value }) => (
-              <Pill
-                key={name}
-                withRemoveButton
-                onRemove={() => onSearch({ ...filters, [name]: '' })}
-                removeButtonProps={{ 'aria-label': say(w.remove, { name: pillWord(name) }), 'aria-hidden': false, tabIndex: 0 }}
-              >
-                {pillWord(name)}: {shownValue(name, value)}
-              </Pill>
-            ))}
-            <Button size="compact-xs" variant="subtle" onClick={() => onSearch({})}>
-              {w.clear}
-            </Button>
-          </Group>
-        )}
+        <Pills filters={filters} onSearch={onSearch} />
       </form>
     </search>
   );
 }
 
-function given(value: string | undefined): string[] {
-  return value === undefined || value === '' ? [] : [value];
+/** What is set, each with a way to take it off; what has a chip of its own needs no pill. */
+function Pills({ filters, onSearch }: Pick<FilterBarProps, 'filters' | 'onSearch'>): ReactNode {
+  const w = useWords(callsWords);
+  const format = useFormat();
+  const outcomes: Readonly<Record<string, string>> = useWords(outcomeWords);
+  const answerers = useWords(answererWords);
+  const on = FILTERS.flatMap((name) => {
+    const value = filters[name];
+    return value === undefined || QUICK.some((each) => each.name === name && each.value === value) ? [] : [{ name, value }];
+  });
+  if (Object.keys(filters).length === 0) return null;
+  const valueText = (name: FilterName, value: string): string => {
+    if (name === 'endReason') return outcomes[value] ?? value;
+    if (name === 'answeredBy') return answerers[value as AnsweredBy] ?? value;
+    if (name === 'direction') return value === 'outbound' ? w.outbound : w.inbound;
+    if (name === 'minReplyMs') return format.duration(Number(value));
+    if (name === 'from' || name === 'to') return format.day(value);
+    return value;
+  };
+  const nameText = (name: FilterName): string =>
+    name === 'text' ? w.textShort : name === 'minReplyMs' ? w.slowestAtLeast : w[name];
+  return (
+    <Group gap={6} pt="xs">
+      {on.map(({ name, value }) => (
+        <Pill
+          key={name}
+          withRemoveButton
+          onRemove={() => onSearch({ ...filters, [name]: '' })}
+          removeButtonProps={{ 'aria-label': say(w.remove, { name: nameText(name) }), 'aria-hidden': false, tabIndex: 0 }}
+        >
+          {nameText(name)}: {valueText(name, value)}
+        </Pill>
+      ))}
+      <Button size="compact-xs" variant="subtle" onClick={() => onSearch({})}>
+        {w.clear}
+      </Button>
+    </Group>
+  );
 }

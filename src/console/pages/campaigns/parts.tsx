@@ -117,6 +117,7 @@ interface PlanProfile {
 type PlanLine =
   | { readonly line: 'whom'; readonly contacts: number; readonly bot: string; readonly from: string }
   | { readonly line: 'nobody'; readonly bot: string; readonly from: string }
+  | { readonly line: 'unset' }
   | { readonly line: 'hours'; readonly hours: readonly PlanHours[] }
   | { readonly line: 'profile hours'; readonly profile: string; readonly hours: readonly PlanHours[] }
   | { readonly line: 'any hour'; readonly profile: string }
@@ -141,7 +142,11 @@ export function planOf(campaign: PlannedCampaign, profile: PlanProfile | undefin
       : { line: 'any hour', profile: campaign.profile },
   );
   return [
-    contacts === 0 ? { line: 'nobody', bot, from: numbers } : { line: 'whom', contacts, bot, from: numbers },
+    bot === '' || numbers === ''
+      ? { line: 'unset' }
+      : contacts === 0
+        ? { line: 'nobody', bot, from: numbers }
+        : { line: 'whom', contacts, bot, from: numbers },
     ...when,
     { line: 'pace', callsPerSecond, concurrency, leastMinutes: Math.ceil(contacts / callsPerSecond / 60) },
     { line: 'attempts', most: campaign.attempts?.most ?? 3 },
@@ -177,6 +182,8 @@ export function PlanSummary({
     switch (line.line) {
       case 'whom':
         return say(w.planWhom, { ...line, contacts: format.number(line.contacts) });
+      case 'unset':
+        return w.planUnset;
       case 'nobody':
         return say(w.planNobody, line);
       case 'hours':

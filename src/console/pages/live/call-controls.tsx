@@ -7,6 +7,8 @@ import type { LiveCallView } from '../../live/watch-client.ts';
 import { Failure } from '../../parts/states.tsx';
 import { useConfirm } from '../../parts/confirm.tsx';
 import { clockText } from '../../parts/format.ts';
+import { usePersonName } from '../../parts/orders.ts';
+import { useSession } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import type { CallAudio, CallAudioStanding } from './call-audio.ts';
 import { controlWords } from './call-words.ts';
@@ -16,6 +18,34 @@ type Act = 'say' | 'whisper' | 'mute' | 'transfer' | 'hang-up';
 interface Order {
   readonly act: Act;
   readonly body: { readonly text: string } | { readonly to: string } | { readonly on?: boolean };
+}
+
+/** Orders to a call: one after the other, so that what is typed while one is on its way waits, and is shown. */
+function useOrders(callId: string, onRefused: (order: Order) => void) {
+  const [orders, setOrders] = useState<readonly Order[]>([]);
+  const [error, setError] = useState<Error>();
+  const { mutate, isSuccess, variables, reset } = useMutation({
+    scope: { id: `orders of ${callId}` },
+    mutationFn: ({ act, body }: Order) => post(`/live-calls/${encodeURIComponent(callId)}/${act}`, body),
+    onError(problem, order) {
+      setError(problem);
+      onRefused(order);
+    },
+    onSettled: (_answer, _problem, order) => setOrders((now) => now.filter((each) => each !== order)),
+  });
+  return {
+    error,
+    /** The order that was carried out last, until something new is typed. */
+    done: isSuccess ? variables.act : undefined,
+    forget: () => (orders.length === 0 ? reset() : undefined),
+    isBusy: (act: Act): boolean => orders.some((order) => order.act === act),
+    waiting: orders.flatMap(({ act, body }) => (act === 'say' && 'text' in body ? [body.text] : [])),
+    send(order: Order) {
+      setError(undefined);
+      setOrders((now) => [...now, order]);
+      mutate(order);
+    },
+  };
 }
 
 /** What an operator can do to a call. A refusal is shown as the gateway says it. */
@@ -28,40 +58,33 @@ export function CallControls(props: {
 }): ReactNode {
   const { call, audio, standing, mayListen } = props;
   const w = useWords(controlWords);
-  const [orders, setOrders] = useState<readonly Order[]>([]);
-  const [error, setError] = useState<Error>();
+  const { user } = useSession();
+  const personName = usePersonName();
   const [text, setText] = useState('');
   const textArea = useRef<HTMLTextAreaElement>(null);
-  const { mutate, isSuccess, variables, reset } = useMutation({
-    // One after the other: an order that comes while another is on its way waits.
-    scope: { id: `orders of ${call.id}` },
-    mutationFn: ({ act, body }: Order) => post(`/live-calls/${encodeURIComponent(call.id)}/${act}`, body),
-    onError(problem, { body }) {
-      setError(problem);
-      // What was refused can be sent again.
-      if ('text' in body) setText((now) => (now === '' ? body.text : now));
-    },
-    onSettled: (_answer, _problem, order) => setOrders((now) => now.filter((each) => each !== order)),
+  const { error, done, forget, isBusy, waiting, send } = useOrders(call.id, ({ body }) => {
+    // What was refused can be sent again.
+    if ('text' in body) setText((now) => (now === '' ? body.text : now));
   });
-  const send = (order: Order) => {
-    setError(undefined);
-    setOrders((now) => [...now, order]);
-    mutate(order);
-  };
   const tell = (act: 'say' | 'whisper') => {
     send({ act, body: { text } });
     setText('');
   };
   const { takenOver, microphone, refused } = standing;
-  const isTaken = takenOver !== null || call.takenOver !== null;
-  const isBusy = (act: Act): boolean => orders.some((order) => order.act === act);
-  const waiting = orders.flatMap(({ act, body }) => (act === 'say' && 'text' in body ? [body.text] : []));
+  const holder = call.mutedBy;
+  const isHeld = holder !== null && holder !== `console ${user.name}`;
+  const isTaken = takenOver !== null || call.takenOver !== null || isHeld;
   return (
     <Paper withBorder p="sm" component="section" aria-label={w.control}>
       <Stack gap="sm">
         <Title order={2} size="h5">
           {w.control}
         </Title>
+        {isHeld ? (
+          <Alert color="yellow" variant="light" p="xs" title={say(w.heldBy, { who: personName(holder) })}>
+            {w.heldHint}
+          </Alert>
+        ) : null}
         {mayListen ? (
           <Button onClick={() => void audio.takeOver()} disabled={isTaken} loading={takenOver === 'asked'} fullWidth>
             {w.takeOver}
@@ -69,7 +92,7 @@ export function CallControls(props: {
         ) : null}
         {microphone === undefined ? null : <Problem>{w[`mic-${microphone}`]}</Problem>}
         {refused === undefined ? null : <Problem>{refused}</Problem>}
-        {call.muted && call.takenOver === null ? (
+        {call.muted && call.takenOver === null && !isHeld ? (
           <Muted until={call.mutedUntil} isBusy={isBusy('mute')} unmute={() => send({ act: 'mute', body: { on: false } })} />
         ) : (
           <Button
@@ -97,38 +120,27 @@ export function CallControls(props: {
           maxRows={6}
           onChange={({ currentTarget }) => {
             setText(currentTarget.value);
-            if (orders.length === 0) reset();
+            forget();
           }}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || text.trim() === '') return;
-            if (!call.muted && !isBusy('mute')) return;
+            if (isHeld || (!call.muted && !isBusy('mute'))) return;
             event.preventDefault();
             if (!event.repeat) tell('say');
           }}
         />
-        <Stack gap="xs">
-          <Button variant="default" disabled={text.trim() === ''} onClick={() => tell('say')}>
+        <Group gap="xs" grow>
+          <Button variant="default" disabled={isHeld || text.trim() === ''} onClick={() => tell('say')}>
             {w.say}
           </Button>
           <Button variant="default" disabled={text.trim() === ''} onClick={() => tell('whisper')}>
             {w.whisper}
           </Button>
-        </Stack>
-        {waiting.length === 0 ? null : (
-          <ul className="plain-list" aria-label={w.waiting}>
-            {waiting.map((each, at) => (
-              // The same may wait twice.
-              <li key={at}>
-                <Text size="sm" c="dimmed" className="wrap">
-                  … {each}
-                </Text>
-              </li>
-            ))}
-          </ul>
-        )}
+        </Group>
+        <Waiting texts={waiting} />
         <output className={classes['notice']}>
-          {isSuccess && variables.act === 'say' ? <Text size="sm">{w.said}</Text> : null}
-          {isSuccess && variables.act === 'whisper' ? <Text size="sm">{w.whispered}</Text> : null}
+          {done === 'say' ? <Text size="sm">{w.said}</Text> : null}
+          {done === 'whisper' ? <Text size="sm">{w.whispered}</Text> : null}
         </output>
         {error === undefined ? null : <Failure error={error} />}
         <Leaving
@@ -138,6 +150,23 @@ export function CallControls(props: {
         />
       </Stack>
     </Paper>
+  );
+}
+
+/** Texts that are to be said after the order that is on its way. */
+function Waiting({ texts }: { readonly texts: readonly string[] }): ReactNode {
+  const w = useWords(controlWords);
+  return texts.length === 0 ? null : (
+    <ul className="plain-list" aria-label={w.waiting}>
+      {texts.map((each, at) => (
+        // The same may wait twice.
+        <li key={at}>
+          <Text size="sm" c="dimmed" className="wrap">
+            … {each}
+          </Text>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,5 +1,6 @@
 import { Alert, Button, Group, Paper, SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { usePersonName } from '../../parts/orders.ts';
 import { say, useWords } from '../../words.ts';
 import { CallAudio, type CallAudioStanding, type Levels } from './call-audio.ts';
 import { controlWords } from './call-words.ts';
@@ -70,6 +71,7 @@ export function ListenPanel({ audio, standing }: SoundProps): ReactNode {
 /** Says, larger than anything else, that a person is heard by the caller. */
 export function SpeakingBanner({ audio, standing }: SoundProps): ReactNode {
   const w = useWords(controlWords);
+  const personName = usePersonName();
   const { takenOver, by } = standing;
   if (takenOver === 'you')
     return (
@@ -86,7 +88,7 @@ export function SpeakingBanner({ audio, standing }: SoundProps): ReactNode {
     );
   return takenOver === 'other' ? (
     <Alert color="yellow" variant="light" mb="sm" p="xs">
-      {say(w.takenByOther, { who: by ?? '' })}
+      {say(w.takenByOther, { who: personName(by ?? '') })}
     </Alert>
   ) : null;
 }

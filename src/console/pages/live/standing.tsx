@@ -2,6 +2,7 @@ import { Badge, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { useNow } from '../../live/live.ts';
+import { usePersonName } from '../../parts/orders.ts';
 import { clockText, SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './live.module.css';
@@ -91,11 +92,13 @@ export function Age({ since }: { readonly since: string }): ReactNode {
 /** What is out of the ordinary in a call: muted, taken over, in transfer, between people. */
 export function Standing({ call }: { readonly call: LiveCallView }): ReactNode {
   const w = useWords(standingWords);
-  const { muted, mutedUntil, takenOver, transfer, mode } = call;
+  const personName = usePersonName();
+  const { muted, mutedUntil, mutedBy, takenOver, transfer, mode } = call;
+  const holder = takenOver ?? mutedBy;
   if (!muted && takenOver === null && transfer === null && mode === 'bot') return null;
   return (
     <Group gap={4} wrap="nowrap" className={classes['standing']}>
-      {takenOver !== null ? <Mark>{say(w.takenOver, { who: takenOver })}</Mark> : null}
+      {holder !== null ? <Mark>{say(w.takenOver, { who: personName(holder) })}</Mark> : null}
       {muted && takenOver === null ? <Mark>{mutedUntil === null ? w.muted : <MutedFor until={mutedUntil} />}</Mark> : null}
       {transfer !== null ? <Mark>{say(w.transfer, { to: transfer.to, state: w[`transfer-${transfer.state}`] })}</Mark> : null}
       {mode === 'listen' ? <Mark>{w.people}</Mark> : null}

@@ -122,7 +122,12 @@ function PasswordForm(): ReactNode {
 function Refusal({ error }: { readonly error: Error | string }): ReactNode {
   const w = useWords(signInWords);
   return (
-    <Alert color="red" variant="light" role="alert" title={w.failed}>
+    <Alert
+      color={error === 'expired' ? 'yellow' : 'red'}
+      variant="light"
+      role="alert"
+      title={error === 'expired' ? w.expiredTitle : w.failed}
+    >
       {typeof error === 'string' ? (ISSUER_TEXTS[error]?.(w) ?? w.refused) : textOf(error, w.unreachable)}
     </Alert>
   );
@@ -132,7 +137,8 @@ type Texts = ReturnType<typeof useWords<keyof (typeof signInWords)['en']>>;
 const ISSUER_TEXTS: Readonly<Record<string, (w: Texts) => string>> = {
   unavailable: (w) => w.unavailable,
   'no-role': (w) => w.noRole,
-} satisfies Partial<Record<OpenIdProblem, (w: Texts) => string>>;
+  expired: (w) => w.expired,
+} satisfies Partial<Record<OpenIdProblem | 'expired', (w: Texts) => string>>;
 
 function textOf(error: Error, unreachable: string): string {
   return error instanceof Refused ? error.message : unreachable;

@@ -39,7 +39,11 @@ export function SystemPage(): ReactNode {
   });
   const samples = useSamples(data);
   if (data === undefined)
-    return <Page title={w.title}>{error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />}</Page>;
+    return (
+      <Page title={w.title}>
+        {error === null ? <Loading shape="cards" /> : <Failure error={error} retry={() => void refetch()} />}
+      </Page>
+    );
   const upMs = Date.parse(data.checkedAt) - Date.parse(data.startedAt);
   return (
     <Page

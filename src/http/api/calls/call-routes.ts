@@ -33,6 +33,9 @@ const isTrue = z.enum(['true', 'false']).transform((text) => text === 'true');
 const callFilters = z.strictObject({
   number: z.string().min(1).max(100).optional(),
   bot: z.string().min(1).max(100).optional(),
+  /** Version of the bot's files, and the language in which the call ended. */
+  version: z.string().min(1).max(64).optional(),
+  language: z.string().min(1).max(35).optional(),
   carrier: z.string().min(1).max(100).optional(),
   direction: z.enum(['inbound', 'outbound']).optional(),
   /** Start of the call, from (included) and to (excluded). */
@@ -49,10 +52,10 @@ const callFilters = z.strictObject({
   result: z.enum(RESULTS).optional(),
   answered: isTrue.optional(),
   optedOut: isTrue.optional(),
-  /** Calls in which the bot spoke into the caller's words. */
-  cutOff: z.literal('true').optional(),
-  /** Calls with a turn that the bot did not understand. */
-  notUnderstood: z.literal('true').optional(),
+  /** Whether the caller interrupted the bot; whether the bot spoke into the caller's words; whether it did not understand a turn. */
+  interrupted: isTrue.optional(),
+  cutOff: isTrue.optional(),
+  notUnderstood: isTrue.optional(),
   /** Calls that deserve a look for this reason. */
   attention: z.enum(REASONS).optional(),
   /** Both ends included; calls that go on have no duration. */
@@ -176,12 +179,11 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 
 /** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
-  const { bot, campaign, from, to, cutOff, notUnderstood, variable: named, ...rest } = asked;
+  const { bot, version, campaign, from, to, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
-    cutOff: cutOff === undefined ? undefined : true,
-    notUnderstood: notUnderstood === undefined ? undefined : true,
+    botVersion: version,
     campaignId: campaign,
     variables: named?.map((each) => [each.slice(0, each.indexOf(':')), each.slice(each.indexOf(':') + 1)] as const),
     fromMs: from === undefined ? undefined : Date.parse(from),

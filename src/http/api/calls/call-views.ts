@@ -277,6 +277,8 @@ export const liveCallView = anyCallView.extend({
   mode: z.enum(['bot', 'listen']),
   /** When a muted bot is unmuted automatically; null while it is not muted. */
   mutedUntil: z.iso.datetime().nullable(),
+  /** The operator who muted it and types in its place, as named in the audit log; no other may until the bot has its voice back. */
+  mutedBy: z.string().nullable(),
   /** A running warm transfer, until the carrier has joined caller and agent; null without one. */
   transfer: z.object({ to: z.string(), state: z.enum(TRANSFER_STATES), since: z.iso.datetime() }).nullable(),
   turns: z.int(),

@@ -91,7 +91,13 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
         </Alert>
       )}
       <StepsBar bot={bot.name} isChanged={changes > 0} isReadOnly={isReadOnly} whole={whole} check={check}>
-        <PublishButton bot={bot.name} draft={draft} base={source.revision} isBarred={isReadOnly || changes === 0} published={published} />
+        <PublishButton
+          bot={bot.name}
+          draft={draft}
+          base={source.revision}
+          isBarred={isReadOnly || changes === 0}
+          published={published}
+        />
       </StepsBar>
       <Group justify="space-between">
         <SegmentedControl
@@ -136,7 +142,14 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: view === 'yaml' ? 5 : 7 }}>
           <Problems title={say(w.checkBad, { count: found.problems.length })} problems={found.problems} />
-          <Beside bot={bot} graph={found.graph ?? bot.graph} step={step} choose={choose} draft={changes === 0 ? undefined : draft} isSound={found.ok} />
+          <Beside
+            bot={bot}
+            graph={found.graph ?? bot.graph}
+            step={step}
+            choose={choose}
+            draft={changes === 0 ? undefined : draft}
+            isSound={found.ok}
+          />
         </Grid.Col>
       </Grid>
     </Stack>

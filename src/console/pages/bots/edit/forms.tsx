@@ -57,7 +57,12 @@ export function BotFormsView(props: FormsProps): ReactNode {
           </Section>
         )}
         <Section name="hints" title={w.hints}>
-          <Lines field={{ path: ['hints'], label: '', items: forms.hints }} label={w.hints} hint={w.hintsHint} {...{ source, change }} />
+          <Lines
+            field={{ path: ['hints'], label: '', items: forms.hints }}
+            label={w.hints}
+            hint={w.hintsHint}
+            {...{ source, change }}
+          />
         </Section>
         <Section name="settings" title={w.settings}>
           <SettingFields forms={forms} write={write} />
@@ -67,7 +72,15 @@ export function BotFormsView(props: FormsProps): ReactNode {
   );
 }
 
-function Section({ name, title, children }: { readonly name: string; readonly title: string; readonly children: ReactNode }): ReactNode {
+function Section({
+  name,
+  title,
+  children,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
     <Accordion.Item value={name}>
       <Accordion.Control>{title}</Accordion.Control>
@@ -114,7 +127,11 @@ function Lines({
   hint,
   source,
   change,
-}: Pick<FormsProps, 'source' | 'change'> & { readonly field: ListField; readonly label: string; readonly hint?: string }): ReactNode {
+}: Pick<FormsProps, 'source' | 'change'> & {
+  readonly field: ListField;
+  readonly label: string;
+  readonly hint?: string;
+}): ReactNode {
   const written = field.items.join('\n');
   const [typed, setTyped] = useState(written);
   useEffect(() => setTyped(written), [written]);

@@ -104,7 +104,12 @@ function Version({
               {isShared ? (
                 <ConfirmButton size="xs" label={w.endShare} title={w.endShare} act={() => give(0)} />
               ) : (
-                <ConfirmButton size="xs" label={w.setShare} title={say(w.shareTitle, { version: number })} act={() => give(percent)}>
+                <ConfirmButton
+                  size="xs"
+                  label={w.setShare}
+                  title={say(w.shareTitle, { version: number })}
+                  act={() => give(percent)}
+                >
                   <Text size="sm">{say(w.shareHint, { current: current ?? w.file })}</Text>
                   <NumberInput
                     label={w.for}
