@@ -42,7 +42,6 @@ export type MenuGroup = (typeof MENU_GROUPS)[number];
 /** Every page, in the menu's order. The first one that the user may see is opened first. Pages are loaded when they are opened. */
 export const PAGES: readonly ConsolePage[] = [
   {
-  {
     path: '/overview',
     menu: { name: 'overview', group: 'monitor', icon: LayoutDashboard },
     scope: 'bots:read',
@@ -54,6 +53,7 @@ export const PAGES: readonly ConsolePage[] = [
     scope: 'calls:read',
     view: loaded(() => import('./inbox/inbox-page.tsx'), 'InboxPage'),
   },
+  {
     path: '/live',
     menu: { name: 'live', group: 'monitor', icon: PhoneCall },
     scope: 'calls:read',

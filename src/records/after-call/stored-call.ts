@@ -48,7 +48,6 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
       durationMs: record.durationMs,
       turns: record.turns.length,
       interruptions: record.interruptions.length,
-      notUnderstood: record.turns.filter(({ input, callerText }) => input.kind === 'spoken' && callerText === '').length,
       falseAlarms: record.falseAlarms,
       ...record.playout,
     },
