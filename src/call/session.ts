@@ -52,6 +52,13 @@ export class CallSession implements LiveSession {
   readonly #progress: ReplyProgress;
   readonly #effects: TurnEffects;
   readonly #watch: StateWatch;
+  /** Gets the caller's audio: the recogniser, and a dialog that hears the caller itself. */
+  readonly #hearing = {
+    send: (pcm: Int16Array): void => {
+      this.#listening.send(pcm);
+      if (this.takeOver.by === undefined) this.#dialog.hear(pcm);
+    },
+  };
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #over = false;
 
@@ -224,6 +231,7 @@ export class CallSession implements LiveSession {
     });
     const { resumed } = this.identity;
     this.#language.listen(attachment.rateHz);
+    this.#dialog.lineOpened({ rateHz: attachment.rateHz, speech: attachment.speechFormat });
     this.#line.log.started();
     if (resumed !== undefined) this.#watch.goOn(resumed, this.#line.media);
     else if (this.#answer === undefined) this.#line.feed({ type: 'call-started', atMs: nowMs });
@@ -252,7 +260,7 @@ export class CallSession implements LiveSession {
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#line.turn.dialog.secretUntilMs };
         this.#line.media.outbound.arrived(event.timestampMs, nowMs);
-        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#listening);
+        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#hearing);
         this.#warm.hear(event.pcm);
         return;
       }

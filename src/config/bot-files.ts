@@ -57,7 +57,7 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
 /** Hashes what decides how the bot talks; a named file that cannot be read is a problem of its own. What a module imports is not seen. */
 function versionOf(text: string, folder: string, dialog: Bot['dialog']): string {
   const hash = createHash('sha256').update(text);
-  const named = dialog.kind === 'llm' ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
+  const named = 'toolsFile' in dialog ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
   if (named !== undefined) {
     try {
       hash.update('\0').update(readFileSync(resolve(folder, named)));

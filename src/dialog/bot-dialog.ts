@@ -11,6 +11,9 @@ import { loadCodeTools } from './llm/tools.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
+import { realtimeHooks } from './realtime/realtime-hook.ts';
+import { realtimeVendors } from './realtime/registry.ts';
+import { openSocket } from './realtime/session-socket.ts';
 import type { DialogHookFactory } from './port.ts';
 import { languageOf, type Language } from '../language/index.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
@@ -69,6 +72,14 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
     case 'llm': {
       const codeTools = dialog.toolsFile === undefined ? [] : await loadCodeTools(resolve(bot.folder, dialog.toolsFile));
       return codeDecides(ahead(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock)), dialog.greeting);
+    }
+    case 'realtime': {
+      const codeTools = dialog.toolsFile === undefined ? [] : await loadCodeTools(resolve(bot.folder, dialog.toolsFile));
+      const vendor = realtimeVendors[dialog.vendor];
+      const { url, model = vendor.defaultModel, voice } = dialog;
+      const goodbye = (language: string): string => phrasesOf(bot, language).goodbye;
+      const settings = { ...dialog, vendor, url, model, voice, codeTools, secret: bot.dialogSecret, goodbye };
+      return codeDecides(realtimeHooks(settings, clock, openSocket), dialog.greeting);
     }
     case 'module':
       return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), calendar, bot.timeZone)));

@@ -197,6 +197,7 @@ class RehearsedCall implements Rehearsal {
       case 'recording':
       case 'digits':
       case 'listen':
+      case 'usage':
         return;
     }
   }

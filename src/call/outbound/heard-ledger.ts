@@ -1,3 +1,5 @@
+import type { HeardPart } from '../../dialog/port.ts';
+
 /** How much of a sentence the caller can have heard, in ms of its audio. */
 export interface HeardInterval {
   /** Proven by a returned mark. */
@@ -33,7 +35,7 @@ export interface HeardWord {
 }
 
 interface Entry {
-  readonly sentence: Sentence;
+  sentence: Sentence;
   samples: number;
   complete: boolean;
   /** Synthesis stopped early, and no more audio will come. */
@@ -135,6 +137,22 @@ export class HeardLedger {
     this.changes += 1;
     entry.outcome = 'cut';
     entry.heard = { sureMs: sureSamples / this.#samplesPerMs, likelyMs: likelySamples / this.#samplesPerMs };
+  }
+
+  /** More words of a sentence have come: its text so far. */
+  rewrite(unitId: string, text: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined || entry.sentence.text === text) return;
+    entry.sentence = { ...entry.sentence, text };
+    this.changes += 1;
+  }
+
+  /** How much of a sentence was heard. */
+  heardOf(unitId: string): HeardPart {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined || entry.startMs === undefined) return { state: 'waiting', heardMs: 0, heardText: '' };
+    const { heard, heardText } = this.#view(entry);
+    return { state: entry.outcome === 'queued' ? 'playing' : entry.outcome, heardMs: heard.likelyMs, heardText };
   }
 
   /** Text of a sentence; empty when it was never queued. */

@@ -174,6 +174,7 @@ function valuesOf(event: ChatEvent, fact: Fact): readonly string[] {
     case 'fail-over':
     case 'cancel-transfer':
     case 'hangup':
+    case 'usage':
       return [];
   }
 }

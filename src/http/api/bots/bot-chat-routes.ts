@@ -205,6 +205,7 @@ function actionViews(action: (ChatEvent & { type: 'action' })['action']): BotCha
     case 'recording':
     case 'hangup':
     case 'cancel-transfer':
+    case 'usage':
       return [];
   }
 }
