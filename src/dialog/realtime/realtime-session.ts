@@ -153,7 +153,7 @@ export class RealtimeSession {
 
   /** Asks for an answer, once a cancelled one has ended. */
   async respond(signal: AbortSignal): Promise<void> {
-    if (this.#running !== undefined && !this.#vendor.audioInterrupts) {
+    if ((this.#running !== undefined || this.#dropsNext) && !this.#vendor.audioInterrupts) {
       const idle = new Promise<void>((resolve) => (this.#whenIdle = resolve));
       const limit = new AbortController();
       const timer = this.#clock.after(CANCEL_MS, () => limit.abort());
@@ -256,6 +256,8 @@ export class RealtimeSession {
   #done({ response, usage, failure }: VendorEvent & { readonly type: 'response-done' }): void {
     if (usage !== undefined) this.#listener.used(usage);
     this.#dropped.delete(response);
+    // One that was cancelled before it was announced may end unannounced.
+    if (this.#running !== response) this.#dropsNext = false;
     this.#running = undefined;
     this.#whenIdle();
     if (response !== this.#answer) return;

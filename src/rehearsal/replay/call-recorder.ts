@@ -259,7 +259,7 @@ export class CallRecorder {
 }
 
 /** Speech of a model is kept by its words, which are all there once the call is over; it is spoken by the bot's voice in a replay. */
-function keptAction(action: DialogAction): Record<string, unknown> {
+function keptAction(action: DialogAction): { readonly type: string; readonly [field: string]: unknown } {
   if (action.type !== 'say' || action.speech === undefined) return { ...action };
   const { speech, ...rest } = action;
   return {

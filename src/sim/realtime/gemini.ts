@@ -16,7 +16,7 @@ const GO_AWAY_MS = 5_000;
 export class SimulatedGemini extends SimulatedRealtime {
   readonly keyHeader = ['x-goog-api-key', ''] as const;
 
-  connect(peer: SimulatedPeer): SimulatedSession {
+  protected begin(peer: SimulatedPeer): SimulatedSession {
     const { items, events } = this.opened(peer);
     return new Session(this, peer, items, events, { answer: (...args) => this.answer(...args), closed: () => this.closed(peer) });
   }

@@ -22,7 +22,7 @@ const [HEARD_MS, SPOKEN_MS, CHARACTERS] = [100, 50, 4];
 export class SimulatedOpenAi extends SimulatedRealtime {
   readonly keyHeader = ['authorization', 'Bearer '] as const;
 
-  connect(peer: SimulatedPeer): SimulatedSession {
+  protected begin(peer: SimulatedPeer): SimulatedSession {
     const { items, events } = this.opened(peer);
     return new Session(this, peer, items, events, {
       answer: (...args) => this.answer(...args),
@@ -78,6 +78,10 @@ class Session implements SimulatedSession {
     this.#running?.answer.stop();
     this.#running = undefined;
     this.#shared.closed();
+  }
+
+  findTurnOver(): void {
+    if (this.#bufferMs >= LEAST_COMMIT_MS) this.#commit();
   }
 
   receive(text: string): void {

@@ -15,7 +15,10 @@ export async function serveRealtime(vendor: SimulatedRealtime): Promise<Realtime
   let upgrades = 0;
   http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const refused = vendor.options.refuse?.(upgrades++) ?? refusalOf(vendor, request);
-    if (refused !== undefined) return stream.end(`HTTP/1.1 ${refused} Refused\r\ncontent-length: 0\r\n\r\n`);
+    if (refused !== undefined) {
+      stream.end(`HTTP/1.1 ${refused} Refused\r\ncontent-length: 0\r\n\r\n`);
+      return;
+    }
     sockets.handleUpgrade(request, stream, head, (socket) => attach(vendor, socket));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));

@@ -73,6 +73,7 @@ export interface SimulatedPeer {
 
 /** The server's end of one connection. */
 export interface SimulatedSession {
+  findTurnOver?(): void;
   receive(frame: string): void;
   gone(): void;
 }
@@ -132,7 +133,8 @@ export class SimulatedAnswer {
     if (fault?.kind === 'error') sink.error();
     if (fault?.kind === 'drop' && fault.afterMs === 0) {
       this.isOver = true;
-      return sink.drop();
+      sink.drop();
+      return;
     }
     const delayMs = thinkMs + (fault?.kind === 'slow' ? fault.byMs : 0);
     this.#timer = clock.after(delayMs, () => {
@@ -191,6 +193,7 @@ export abstract class SimulatedRealtime {
   readonly received: Record<string, unknown>[][] = [];
   #answers = 0;
   readonly #peers = new Set<SimulatedPeer>();
+  readonly #sessions = new Set<SimulatedSession>();
 
   constructor(options: SimulatedRealtimeOptions) {
     this.options = options;
@@ -211,7 +214,14 @@ export abstract class SimulatedRealtime {
     return this.#answers;
   }
 
-  abstract connect(peer: SimulatedPeer): SimulatedSession;
+  protected abstract begin(peer: SimulatedPeer): SimulatedSession;
+
+  /** A client has connected. */
+  connect(peer: SimulatedPeer): SimulatedSession {
+    const session = this.begin(peer);
+    this.#sessions.add(session);
+    return session;
+  }
 
   /** The header that has the key, and what is before it. */
   abstract readonly keyHeader: readonly [name: string, prefix: string];
@@ -226,6 +236,11 @@ export abstract class SimulatedRealtime {
 
   protected closed(peer: SimulatedPeer): void {
     this.#peers.delete(peer);
+  }
+
+  /** The server's own detection finds the caller's turn over, in every session. */
+  findTurnOver(): void {
+    for (const session of this.#sessions) session.findTurnOver?.();
   }
 
   /** Breaks every connection. */
