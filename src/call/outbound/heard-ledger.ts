@@ -12,6 +12,8 @@ export interface Sentence {
   readonly unitId: string;
   readonly turnIndex: number;
   readonly text: string;
+  /** More words come with its audio, until it is complete. */
+  readonly grows?: true;
 }
 
 export interface HeardSentence extends Sentence {
@@ -147,6 +149,19 @@ export class HeardLedger {
     this.changes += 1;
   }
 
+  /** Whether more words of a sentence may come. */
+  grows(unitId: string): boolean {
+    return this.#entries.get(unitId)?.sentence.grows === true;
+  }
+
+  /** All words of a sentence have come. */
+  worded(unitId: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined) return;
+    const { grows: _over, ...sentence } = entry.sentence;
+    entry.sentence = sentence;
+  }
+
   /** How much of a sentence was heard. */
   heardOf(unitId: string): HeardPart {
     const entry = this.#entries.get(unitId);
@@ -189,7 +204,8 @@ export class HeardLedger {
   }
 
   #view(entry: Entry): HeardSentence {
-    const { sentence, heard, outcome } = entry;
+    const { heard, outcome } = entry;
+    const { grows: _ofNoRecord, ...sentence } = entry.sentence;
     const base = { ...sentence, heard, timing: 'estimated' } as const;
     if (outcome === 'played' && !entry.broken)
       return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };

@@ -215,7 +215,7 @@ export class Reply {
   }
 
   async #speak({ text, voice, language, speed, made: own }: Utterance, unitId: string): Promise<void> {
-    this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text });
+    this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text, ...(own === undefined ? {} : { grows: true }) });
     const { ledger, speechFormat: format } = this.#outbound;
     own?.placed(() => ledger.heardOf(unitId));
     this.#asked(unitId);

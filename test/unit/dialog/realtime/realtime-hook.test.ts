@@ -15,7 +15,12 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
     await says(bench, 0, 'when are you open');
     await bench.quiet(7_000);
     const record = await endOf(bench);
-    expect(record.turns[1]).toMatchObject({ callerText: 'when are you open', botText: HOURS, botHeardText: HOURS, interrupted: false });
+    expect(record.turns[1]).toMatchObject({
+      callerText: 'when are you open',
+      botText: HOURS,
+      botHeardText: HOURS,
+      interrupted: false,
+    });
     // Sound before the turn, the turn, and the silence that ended it.
     const [greeting, heard] = sim.conversation;
     expect(greeting).toMatchObject({ role: 'assistant', text: 'Hello, this is the clinic.' });
@@ -141,7 +146,10 @@ describe('the functions of the model', () => {
       return 'free: half past ten';
     };
     const { bench, sim } = realtimeBench({
-      replies: [{ calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] }, { say: 'Half past ten is free. Shall I book it?' }],
+      replies: [
+        { calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] },
+        { say: 'Half past ten is free. Shall I book it?' },
+      ],
       settings: { codeTools: [dayTool(run)] },
     });
     using _ = bench;
@@ -345,7 +353,11 @@ describe('faults of the vendor', () => {
 
 describe('a model that finds the end of turns', () => {
   it('answers as soon as the model finds that the caller has finished', async () => {
-    const { bench, sim } = realtimeBench({ replies: [{ say: BOOKED }], settings: { turns: 'model' }, bot: { endpointingMs: 3_000 } });
+    const { bench, sim } = realtimeBench({
+      replies: [{ say: BOOKED }],
+      settings: { turns: 'model' },
+      bot: { endpointingMs: 3_000 },
+    });
     using _ = bench;
     await bench.start();
     await bench.quiet(2_500);
@@ -420,7 +432,11 @@ function dayTool(run: (args: unknown) => Promise<string>) {
 }
 
 function spareBot(heard: string[]) {
-  async function* respond({ history }: { readonly history: readonly { role: string; text: string }[] }): AsyncIterable<DialogAction> {
+  async function* respond({
+    history,
+  }: {
+    readonly history: readonly { role: string; text: string }[];
+  }): AsyncIterable<DialogAction> {
     heard.push(...history.map(({ role, text }) => `${role}: ${text}`));
     yield { type: 'say', text: 'This is the spare bot.' };
   }
