@@ -30,6 +30,8 @@ import { isLeaving, type TurnEffect, type TurnState } from './turn/turn-state.ts
 
 /** Quiet after which the end-of-turn model is asked: a pause that is not within a word, with time left for the answer. */
 const ASK_MODEL_MS = 180;
+/** Silence that ends a turn all the same where a speech-to-speech model is to find its end. */
+const MODEL_SILENT_MS = 3_000;
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -381,7 +383,13 @@ function turnLoop(
   const { bot, resumed } = identity;
   const settings = machine.settingsOf(bot);
   const farewell = { ...settings.farewell, hangupAfterMarkMs };
-  const endpointing = { ...settings.endpointing, askModelMs: endOfTurn && ASK_MODEL_MS };
+  const modelFinds = bot.dialog.kind === 'realtime' && bot.dialog.turns === 'model';
+  const { endpointingMs } = settings.endpointing;
+  const endpointing = {
+    ...settings.endpointing,
+    endpointingMs: modelFinds ? Math.max(endpointingMs, MODEL_SILENT_MS) : endpointingMs,
+    askModelMs: modelFinds ? undefined : endOfTurn && ASK_MODEL_MS,
+  };
   const ours = { endpointing, stalledMs, farewell, optOut: optOutSettings(identity) };
   return new TurnLoop(machine, { ...settings, ...ours }, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
 }
