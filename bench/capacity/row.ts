@@ -30,6 +30,8 @@ export interface RowOrder {
   readonly calls: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** Folder of another bot `talks`. */
+  readonly bots?: string;
 }
 
 export type Row = Awaited<ReturnType<typeof measureRow>>;
@@ -50,7 +52,7 @@ export async function measureRow(order: RowOrder) {
     execArgv: ['--no-warnings', ...extraArguments()],
     env: {
       ...lowMemoryEnvironment(process.env),
-      OFFHOOK_BOTS__FOLDER: join(out, 'bench/capacity/bots'),
+      OFFHOOK_BOTS__FOLDER: order.bots ?? join(out, 'bench/capacity/bots'),
       BENCH_WORKLOAD: order.workload,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

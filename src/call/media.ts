@@ -59,6 +59,7 @@ export interface MediaListener {
   feed(event: TurnEvent): void;
   tick(nowMs: number): void;
   unitStarted(unitId: string, atMs: number, heardMs: number): void;
+  unitWorded(unitId: string): void;
   synthesisFailed(error: unknown): void;
 }
 
@@ -81,6 +82,7 @@ export function openMedia(
     sound,
     ambience: ambienceOf(bot, sentRateHz),
     onStarted: (...unit) => listener.unitStarted(...unit),
+    onWorded: (unitId) => listener.unitWorded(unitId),
   });
   const turnSound = services.endOfTurn && new TurnSound(services.endOfTurn, (event) => listener.feed(event));
   const inbound = new InboundAudio(detectorOf(bot, services), echo, (event) => listener.feed(event), {

@@ -31,6 +31,8 @@ import { isLeaving, type TurnEffect, type TurnState } from './turn/turn-state.ts
 
 /** Quiet after which the end-of-turn model is asked: a pause that is not within a word, with time left for the answer. */
 const ASK_MODEL_MS = 180;
+/** Silence that ends a turn all the same where a speech-to-speech model is to find its end. */
+const MODEL_SILENT_MS = 3_000;
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the machine's effects. It has no rules of its own. */
 export class CallSession implements LiveSession {
@@ -54,6 +56,13 @@ export class CallSession implements LiveSession {
   readonly #effects: TurnEffects;
   readonly #watch: StateWatch;
   readonly #spend: SpendGuard;
+  /** Gets the caller's audio: the recogniser, and a dialog that hears the caller itself. */
+  readonly #hearing = {
+    send: (pcm: Int16Array): void => {
+      this.#listening.send(pcm);
+      if (this.takeOver.by === undefined) this.#dialog.hear(pcm);
+    },
+  };
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #over = false;
 
@@ -224,10 +233,12 @@ export class CallSession implements LiveSession {
       },
       tick: (tickMs) => this.#line.guarded(() => this.#onTick(tickMs)),
       unitStarted: (...unit) => this.#line.media && this.#progress.unitStarted(this.#line.media, ...unit),
+      unitWorded: (unitId) => this.#line.media && this.#line.log.worded(this.#line.media.outbound, unitId),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     const { resumed } = this.identity;
     this.#language.listen(attachment.rateHz);
+    this.#dialog.lineOpened({ rateHz: attachment.rateHz, speech: attachment.speechFormat });
     this.#line.log.started();
     if (resumed !== undefined) this.#watch.goOn(resumed, this.#line.media);
     else if (this.#answer === undefined) this.#line.feed({ type: 'call-started', atMs: nowMs });
@@ -256,7 +267,7 @@ export class CallSession implements LiveSession {
         if (event.track === 'other') return;
         const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#line.turn.dialog.secretUntilMs };
         this.#line.media.outbound.arrived(event.timestampMs, nowMs);
-        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#listening);
+        this.#line.media.inbound.hear(event.pcm, event.timestampMs, at, this.#warm.bridged ? NO_RECOGNISER : this.#hearing);
         this.#warm.hear(event.pcm);
         return;
       }
@@ -387,7 +398,13 @@ function turnLoop(
   const { bot, resumed } = identity;
   const settings = machine.settingsOf(bot);
   const farewell = { ...settings.farewell, hangupAfterMarkMs };
-  const endpointing = { ...settings.endpointing, askModelMs: endOfTurn && ASK_MODEL_MS };
+  const modelFinds = bot.dialog.kind === 'realtime' && bot.dialog.turns === 'model';
+  const { endpointingMs } = settings.endpointing;
+  const endpointing = {
+    ...settings.endpointing,
+    endpointingMs: modelFinds ? Math.max(endpointingMs, MODEL_SILENT_MS) : endpointingMs,
+    askModelMs: modelFinds ? undefined : endOfTurn && ASK_MODEL_MS,
+  };
   const ours = { endpointing, stalledMs, farewell, optOut: optOutSettings(identity) };
   return new TurnLoop(machine, { ...settings, ...ours }, carryOut, resumed && resumedTurn(resumed, clock.nowMs()));
 }

@@ -12,6 +12,7 @@ interface DemoFlags {
   readonly carrier: string;
   readonly profile?: string;
   readonly real?: boolean;
+  readonly bot: 'flow' | 'realtime';
   readonly tamper?: 'swap-lines' | 'mute';
 }
 
@@ -27,6 +28,11 @@ export function addDemoCommand(program: Command): void {
         .choices(simulatedCarriers.map(({ name }) => name))
         .default('twilio'),
     )
+    .addOption(
+      new Option('--bot <kind>', 'what is called: a flow, or a speech-to-speech model of a simulated vendor')
+        .choices(['flow', 'realtime'])
+        .default('flow'),
+    )
     .addOption(new Option('--profile <profile>', 'how the embedded platform behaves').choices(['plain', 'hosted-like']))
     .option('--real', 'an open voice calls, and an open recogniser listens: those of npx offhook models get')
     .addOption(new Option('--tamper <how>', 'change the caller, to see the demo fail').choices(['swap-lines', 'mute']))
@@ -38,6 +44,7 @@ export function addDemoCommand(program: Command): void {
           language: flags.lang,
           carrier: flags.carrier,
           real: flags.real === true,
+          realtime: flags.bot === 'realtime',
           ...(flags.profile === undefined ? {} : { profile: flags.profile }),
           ...(flags.tamper === undefined
             ? {}
@@ -82,6 +89,10 @@ function printReport(report: DemoReport): void {
     const { words, errors, percent } = report.wordErrors;
     printLine(`words      ${errors} of ${words} wrong (${percent.toFixed(1)} %)`);
   }
+  for (const { toldMs, ledgerMs } of report.truncations ?? [])
+    printLine(`The model was told that ${toldMs} ms of its speech were heard; the ledger has ${Math.round(ledgerMs)} ms.`);
+  if (report.tools !== undefined)
+    printLine(`The model called its tool ${report.tools === 1 ? 'once' : `${report.tools} times`}.`);
   const { name, clear, heard } = report.carrier;
   const facts = [
     clear === 'native' ? 'takes back what was not played' : 'takes back nothing that it was sent',

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { fromPackage } from './setup/package-root.ts';
 
-const KINDS = ['flow', 'module', 'http', 'llm'] as const;
+const KINDS = ['flow', 'module', 'http', 'llm', 'realtime'] as const;
 type Kind = (typeof KINDS)[number];
 
 const TALK = 'npx offhook chat                           # talks to the bot in text';
@@ -16,6 +16,7 @@ const STEPS: Readonly<Record<Kind, readonly string[]>> = {
   flow: [TALK, PLAY, EVAL],
   module: [TALK, PLAY, EVAL],
   http: ['python3 desk.py                            # the server behind the bot; leave it running', TALK, PLAY, EVAL],
+  realtime: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it', TALK],
   llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it', TALK, EVAL],
 };
 

@@ -90,7 +90,7 @@ function ownTargets({ noInputTransfer, failureTransfer, whenDown = [], dialog, t
   const last = [noInputTransfer, failureTransfer].filter((to) => to !== undefined);
   if (transfers.allow !== undefined) return last;
   const steps = whenDown.flatMap((step) => (step.kind === 'transfer' ? step.to : []));
-  return [...last, ...steps, ...(dialog.kind === 'llm' ? Object.values(dialog.transfers).map(({ to }) => to) : [])];
+  return [...last, ...steps, ...('transfers' in dialog ? Object.values(dialog.transfers).map(({ to }) => to) : [])];
 }
 
 /**

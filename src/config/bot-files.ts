@@ -117,8 +117,8 @@ function versionWith(file: string, id: string): number | undefined {
 /** Hashes what decides how the bot talks; a named file that cannot be read is a problem of its own. What a module imports is not seen. */
 function versionOf(text: string, folder: string, dialog: Bot['dialog']): string {
   const hash = createHash('sha256').update(text);
-  if (dialog.kind === 'llm' && dialog.knowledge !== undefined) hash.update(folderMark(resolve(folder, dialog.knowledge.folder)));
-  const named = dialog.kind === 'llm' ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
+  if ('knowledge' in dialog && dialog.knowledge !== undefined) hash.update(folderMark(resolve(folder, dialog.knowledge.folder)));
+  const named = 'toolsFile' in dialog ? dialog.toolsFile : 'file' in dialog ? dialog.file : undefined;
   if (named !== undefined) {
     try {
       hash.update('\0').update(readFileSync(resolve(folder, named)));
@@ -182,7 +182,7 @@ function secretOf(name: string, env: Environment): { secret: Secret } | { messag
 /** Resolves the secrets of a model's tools, and refuses programs that the environment does not allow. */
 function withToolSecrets({ bot, problems }: ValidBot, path: string, env: Environment): ReadBot {
   const { dialog } = bot;
-  if (dialog.kind !== 'llm') return { bot, problems };
+  if (dialog.kind !== 'llm' && dialog.kind !== 'realtime') return { bot, problems };
   const where = (keys: readonly string[]): string => bot.whereOf?.(keys) ?? path;
   const all = [...problems];
   const secrets: Record<string, Secret> = {};

@@ -5,6 +5,7 @@ import { acts, modelTools } from './bot-tools.ts';
 import { botAnswering } from './bot-answering.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 import { DEFAULT_TENANT, tenantId } from './tenant-id.ts';
+import { REALTIME_VENDORS } from './realtime-vendors.ts';
 import { ringMs, transferTarget } from './transfer-target.ts';
 import { botSpend } from './spend-settings.ts';
 import { whenDown } from './when-down.ts';
@@ -34,6 +35,20 @@ export const keysToPress = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * 
 /** A file of the bot's folder or an address; whether it can be played is known when it is. */
 export const soundSource = z.string().min(1).max(2000);
 const webAddress = z.url({ protocol: /^https?$/ });
+
+/** Transfer targets of a model, by the names it is given; `warm`: an agent who is rung first, and hears what the model writes. */
+const modelTransfers = z
+  .record(
+    z.string().min(1).max(64),
+    z.union([
+      transferTarget.transform((to) => ({ to, warm: false })),
+      z.strictObject({ to: transferTarget, warm: z.boolean().default(false) }),
+    ]),
+  )
+  .default({});
+
+// What a speech-to-speech model says cannot be checked before it is heard.
+const { guard: _guard, ...spokenModelTools } = modelTools;
 
 const dialogSettings = z.discriminatedUnion('kind', [
   /** Exactly one of the two; the flow document itself is read by the dialog. */
@@ -96,16 +111,37 @@ const dialogSettings = z.discriminatedUnion('kind', [
     /** All waits of a turn together, for the model and its tools. */
     turnTimeoutMs: wait(500, 300_000, 30_000),
     ...modelTools,
-    /** Transfer targets of the model, by the names it is given; `warm`: an agent who is rung first, and hears what the model writes. */
-    transfers: z
-      .record(
-        z.string().min(1).max(64),
-        z.union([
-          transferTarget.transform((to) => ({ to, warm: false })),
-          z.strictObject({ to: transferTarget, warm: z.boolean().default(false) }),
-        ]),
-      )
-      .default({}),
+    transfers: modelTransfers,
+  }),
+  /** A speech-to-speech model, which hears the caller and speaks with its own voice. */
+  z.strictObject({
+    kind: z.literal('realtime'),
+    vendor: z.enum(REALTIME_VENDORS).default('openai'),
+    /** Address of the vendor's socket, or of a server that speaks its protocol; the vendor's own where absent. */
+    url: z.url({ protocol: /^wss?$/ }).optional(),
+    /** The vendor's default where absent; at Azure the name of the deployment. */
+    model: z.string().min(1).max(200).optional(),
+    secretEnv: secretName.optional(),
+    /** The model's voice; the bot's `voice` says the greeting and ready-made sentences. */
+    voice: z.string().min(1).max(200).optional(),
+    /** The model's instructions. */
+    instructions: z.string().min(1).max(50_000),
+    /** Said by the bot's `voice` when the call begins; without it the model greets. */
+    greeting: z.string().min(1).max(1000).optional(),
+    /** Who finds the end of the caller's turns: the gateway, or the model. */
+    turns: z.enum(['offhook', 'model']).default('offhook'),
+    /** How much a reasoning model thinks before it speaks. */
+    reasoningEffort: z.enum(['minimal', 'low', 'medium', 'high', 'xhigh']).optional(),
+    /** Limit of one answer. */
+    maxTokens: wait(1, 32_768, 4096),
+    /** Limit of all tokens of a call, those of its input and cached ones included: beyond it the bot says goodbye. */
+    maxCallTokens: z.int().min(1000).max(100_000_000).optional(),
+    /** Longest silence of the model, and longest time of a tool. */
+    timeoutMs: wait(500, 60_000, 8000),
+    /** All waits of a turn together, for the model and its tools. */
+    turnTimeoutMs: wait(500, 300_000, 30_000),
+    ...spokenModelTools,
+    transfers: modelTransfers,
   }),
 ]);
 
@@ -280,11 +316,13 @@ export const botSettings = z
       const message = 'cannot be found by a bot that is asked early: its first answer would be in the wrong one';
       context.addIssue({ code: 'custom', path: ['languages'], message });
     }
-    if (bot.askEarly && (dialog.kind === 'relay' || (dialog.kind === 'llm' && acts(dialog)))) {
+    const early = dialog.kind === 'relay' || dialog.kind === 'realtime' || (dialog.kind === 'llm' && acts(dialog));
+    if (bot.askEarly && early) {
       context.addIssue({
         code: 'custom',
         path: ['askEarly'],
-        message: 'a relay bot, or a model with tools of its own, cannot be asked early: what it did could not be undone',
+        message:
+          'a relay bot, a realtime model, or a model with tools of its own, cannot be asked early: what it did could not be undone',
       });
     }
     if (bot.failureTransfer !== undefined && bot.phrases[bot.language]?.apology === undefined) {
@@ -295,10 +333,35 @@ export const botSettings = z
       const message = 'is not used where there is a list: make it a step of whenDown (transfer: NUMBER)';
       context.addIssue({ code: 'custom', path: ['failureTransfer'], message });
     }
+    if (dialog.kind === 'realtime') addRealtimeIssues(dialog, context);
     if (dialog.kind === 'flow' && (dialog.file === undefined) === (dialog.flow === undefined)) {
       context.addIssue({ code: 'custom', path: ['dialog'], message: 'a flow bot needs either file or flow, and not both' });
     }
   });
+
+/** What a vendor of speech-to-speech models needs or cannot do. */
+function addRealtimeIssues(
+  { vendor, url, secretEnv, turns, knowledge, thinker }: z.output<typeof dialogSettings> & { kind: 'realtime' },
+  context: z.RefinementCtx,
+): void {
+  const add = (key: string, message: string): void => context.addIssue({ code: 'custom', path: ['dialog', key], message });
+  if (vendor === 'azure' && url === undefined)
+    add('url', 'azure needs its address: wss://RESOURCE.openai.azure.com/openai/v1/realtime');
+  if (vendor === 'gemini' && turns === 'model') add('turns', 'gemini does not say when a turn is over: use offhook');
+  if (url === undefined && secretEnv === undefined)
+    add('secretEnv', 'is needed at the vendor: only a server of your own (url) goes without a key');
+  if (knowledge !== undefined && knowledge.grounded)
+    add('knowledge', 'cannot be grounded: what this model says is heard before it can be checked');
+  if (thinker !== undefined && thinker.baseUrl === undefined) add('thinker', 'needs its own baseUrl');
+  if (url !== undefined && /[?&](?:key|api[-_]?key|token|access_token)=/iu.test(url))
+    add('url', 'must not hold a key: use secretEnv');
+  if (secretEnv !== undefined && url?.startsWith('ws:') === true && !isLocalAddress(url))
+    add('url', 'would send the key unencrypted: give a wss address');
+}
+
+function isLocalAddress(url: string): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u.test(new URL(url).hostname);
+}
 
 export type BotSettings = z.infer<typeof botSettings>;
 

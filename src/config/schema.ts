@@ -258,7 +258,8 @@ export const settingsSchema = z.object({
     messageMs: millis(20, 1000, 100, 'Length of one outbound audio message'),
     markEveryMs: millis(100, 5000, 450, 'Audio between two playout marks'),
     endOfTurnModel: z.string().min(1).optional().register(settingFacts, {
-      description: 'The .onnx file of a model that hears when callers have finished (docs/turn-taking.md); absent: the one of `offhook models get end-of-turn`, if installed',
+      description:
+        'The .onnx file of a model that hears when callers have finished (docs/turn-taking.md); absent: the one of `offhook models get end-of-turn`, if installed',
     }),
     hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last playout mark and hanging up'),
     reattachMs: millis(0, 10 * minute, 10_000, 'Time a call waits for a new media socket before it ends'),

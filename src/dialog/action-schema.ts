@@ -75,6 +75,7 @@ const ownAction = z.union([
     step: z.enum(['bot', 'transfer', 'message', 'callback']),
     to: z.string().optional(),
   }),
+  z.object({ type: z.literal('usage'), vendor: z.string(), model: z.string(), units: z.record(z.string(), z.number()) }),
   z.object({
     type: z.literal('usage'),
     vendor: z.string(),

@@ -12,6 +12,9 @@ import { guardOf } from './guard/guard.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
+import { realtimeHooks } from './realtime/realtime-hook.ts';
+import { realtimeVendors } from './realtime/registry.ts';
+import { openSocket } from './realtime/session-socket.ts';
 import type { DialogHookFactory } from './port.ts';
 import { languageOf, type Language } from '../language/index.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
@@ -75,6 +78,15 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, baseUrl, timeoutMs });
       const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), secret }, clock);
       return { ...codeDecides(ahead(hooks), dialog.greeting), hold: () => toolBox.hold() };
+    }
+    case 'realtime': {
+      const { dialogSecret: secret, toolSecrets: secrets = {}, folder } = bot;
+      const vendor = realtimeVendors[dialog.vendor];
+      const { url, model = vendor.defaultModel, voice, timeoutMs } = dialog;
+      const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, timeoutMs });
+      const goodbye = (language: string): string => phrasesOf(bot, language).goodbye;
+      const hooks = realtimeHooks({ ...dialog, vendor, url, model, voice, toolBox, secret, goodbye }, clock, openSocket);
+      return { ...codeDecides(hooks, dialog.greeting), hold: () => toolBox.hold() };
     }
     case 'module':
       return codeDecides(ahead(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), calendar, bot.timeZone)));

@@ -1,3 +1,4 @@
+import type { AudioFormat } from '../audio/format.ts';
 import type { AnsweredBy } from '../config/answered-by.ts';
 import type { AnswerContract, AnswerReading } from '../language/index.ts';
 
@@ -122,6 +123,8 @@ export type DialogAction =
       readonly interruptible?: Interruptible;
       readonly language?: string;
       readonly voice?: string;
+      /** Speech that the dialog has made itself; played in place of a synthesis of `text`, which is empty. */
+      readonly speech?: MadeSpeech;
     }
   /** A sound between words. When it cannot be played, the log has the reason and the `text` is spoken. */
   | {
@@ -197,7 +200,49 @@ export type DialogAction =
   /** Stops ringing the agent. */
   | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
-  | { readonly type: 'digits'; readonly digits: string };
+  | { readonly type: 'digits'; readonly digits: string }
+  /** What an answer used at its vendor. `units`: amounts by the unit's name, such as `output-audio-tokens`. */
+  | {
+      readonly type: 'usage';
+      readonly vendor: string;
+      readonly model: string;
+      readonly units: Readonly<Record<string, number>>;
+    };
+
+/** Speech of a speech-to-speech model: its audio and its words, both as they arrive. */
+export interface MadeSpeech {
+  /** The words so far. */
+  readonly text: string;
+  /** Whether all of its audio has come; false where it broke off. */
+  readonly isWhole: boolean;
+  /** Its audio in a format, oldest first; ends where the speech ends or breaks off. To be read once. */
+  audio(format: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The call is about to play it. @param heard tells, then and later, how much of it the caller heard */
+  placed(heard: () => HeardPart): void;
+}
+
+/** How much of a speech the caller heard. `waiting`: nothing was sent; `playing`: more of it may follow. */
+export interface HeardPart {
+  readonly state: 'waiting' | 'playing' | 'cut' | 'played';
+  /** By the playout clock, in ms of its audio. */
+  readonly heardMs: number;
+  /** The whole words in it, as estimated. */
+  readonly heardText: string;
+}
+
+/** A dialog that hears the caller itself, beside the recogniser. */
+export interface CallerListener {
+  /** The line is there. @param line rate of what `hear` gets, in Hz, and the format that speech is played in */
+  open(line: { readonly rateHz: number; readonly speech: AudioFormat }): void;
+  /**
+   * Not called while a secret value is keyed, nor while an operator or a transfer has the line.
+   * @param pcm 16-bit mono samples of the caller, valid until the call returns
+   * @param mayBeTurn whether the caller speaks, may have begun to, or waits for an answer
+   */
+  hear(pcm: Int16Array, mayBeTurn: boolean): void;
+  /** Sets what is called when the model finds that the caller's turn is over; absent where the gateway alone decides. */
+  onTurnOver?(listener: () => void): void;
+}
 
 /** The caller stays with the bot while an agent is rung, who hears the brief and takes the call by a key; then both are connected. */
 export interface WarmTransfer {
@@ -238,6 +283,8 @@ export interface DialogHook {
    * the input `tool-result`. Undefined once a turn has told it.
    */
   readonly due?: string | undefined;
+  /** Set for a dialog that hears the caller itself. */
+  readonly listener?: CallerListener | undefined;
   /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is not needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   /** Takes over after a failure. `again`: repeat the turn, which is answered in the dialog's place. `give-up`: no fallback is left. */

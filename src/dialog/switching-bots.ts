@@ -5,7 +5,15 @@ import { OffhookError } from '../kernel/errors.ts';
 import { DialogAnswerError } from './action-schema.ts';
 import type { BotHealth } from './bot-health.ts';
 import { FailOver, type WhenDown } from './fail-over.ts';
-import type { CallFacts, DialogAction, DialogFailure, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
+import type {
+  CallerListener,
+  CallFacts,
+  DialogAction,
+  DialogFailure,
+  DialogHook,
+  DialogHookFactory,
+  DialogTurn,
+} from './port.ts';
 
 /** Latest switches that a repeated turn can undo. */
 const MOST_REMEMBERED = 8;
@@ -50,6 +58,8 @@ class SwitchingHook implements DialogHook {
   readonly #call: CallFacts;
   /** The turn that was asked last. */
   #asked = 0;
+  #line: Parameters<CallerListener['open']>[0] | undefined;
+  #onTurnOver: (() => void) | undefined;
   /** Set once a bot's server is down: one fallback list for the whole call. */
   #failOver: FailOver | undefined;
 
@@ -67,6 +77,19 @@ class SwitchingHook implements DialogHook {
     const hook = this.#failOver ?? this.#hookOf(entry, call, goesOn?.inner);
     this.#charges = [{ index: goesOn?.index ?? -1, entry, hook }];
   }
+
+  /** That of the bot that has the call; one that gets it later is told of the line as it begins. */
+  readonly listener: CallerListener = {
+    open: (line) => {
+      this.#line = line;
+      this.#charges.at(-1)?.hook.listener?.open(line);
+    },
+    hear: (pcm, mayBeTurn) => this.#charges.at(-1)?.hook.listener?.hear(pcm, mayBeTurn),
+    onTurnOver: (listener) => {
+      this.#onTurnOver = listener;
+      this.#charges.at(-1)?.hook.listener?.onTurnOver?.(listener);
+    },
+  };
 
   saved(): unknown {
     const last = this.#charges.at(-1);
@@ -141,7 +164,10 @@ class SwitchingHook implements DialogHook {
 
   #charge(name: string, index: number, call: CallFacts): Charge {
     const entry = this.#entryOf(name);
-    return { index, entry, hook: this.#hookOf(entry, { ...call, language: entry.bot.language }) };
+    const hook = this.#hookOf(entry, { ...call, language: entry.bot.language });
+    if (this.#line !== undefined) hook.listener?.open(this.#line);
+    if (this.#onTurnOver !== undefined) hook.listener?.onTurnOver?.(this.#onTurnOver);
+    return { index, entry, hook };
   }
 
   #hookOf({ bot, hooks }: SwitchableBot, call: CallFacts, saved?: unknown): DialogHook {

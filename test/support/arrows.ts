@@ -16,7 +16,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
   'speech/models': { uses: 'kernel' },
   speech: { uses: 'kernel config observability audio speech/vendors' },
   'speech/vendors': { uses: 'kernel config observability audio speech' },
-  dialog: { uses: 'kernel config costs observability language' },
+  dialog: { uses: 'kernel config costs observability audio language' },
   call: { uses: 'kernel config costs observability audio language carriers speech dialog hosts/shared-state records' },
   rehearsal: { uses: 'kernel config observability audio language carriers speech dialog call records', types: 'http' },
   records: { uses: 'kernel config costs observability audio language speech dialog call rehearsal' },

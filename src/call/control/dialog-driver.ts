@@ -1,4 +1,4 @@
-import type { AudibleAction, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
+import type { AudibleAction, CallerListener, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
 import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
 import type { CallLine } from '../call-line.ts';
 import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
@@ -193,6 +193,21 @@ export class DialogDriver {
     this.#early?.discard();
     this.#early = undefined;
     return true;
+  }
+
+  /** The line is there, for a dialog that hears the caller itself. */
+  lineOpened(line: Parameters<CallerListener['open']>[0]): void {
+    const { listener } = this.#hook;
+    listener?.open(line);
+    listener?.onTurnOver?.(() => this.#line.feed({ type: 'turn-over', atMs: this.#line.clock.nowMs() }));
+  }
+
+  /** Passes the caller's audio on to a dialog that hears it; nothing while a secret value is keyed or the bot is muted. */
+  hear(pcm: Int16Array): void {
+    const { turn, clock } = this.#line;
+    const { listener } = this.#hook;
+    if (listener === undefined || turn.bot.muted || clock.nowMs() < turn.dialog.secretUntilMs) return;
+    listener.hear(pcm, callerFloor(turn) !== undefined);
   }
 
   /** Drops the running reply and asks for another. @param expected the value this turn expected */

@@ -62,9 +62,10 @@ export class PreparedGreeting implements DialogHookFactory {
 
   /** Creates the call's dialog hook; call once. */
   create(): DialogHook {
-    const { takesAdvice = false } = this.#hook;
+    const { takesAdvice = false, listener } = this.#hook;
     return {
       takesAdvice,
+      listener,
       respond: (turn, signal) => this.#prepared(turn)?.take(signal) ?? this.#hook.respond(turn, signal),
       failOver: (failure) => this.#hook.failOver?.(failure),
       dispose: () => this.discard(),

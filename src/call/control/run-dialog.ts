@@ -30,12 +30,15 @@ export async function runDialog(
   try {
     for await (const action of respond(signal)) {
       if (signal.aborted) return;
-      if (first && action.type !== 'listen') {
+      if (first && action.type !== 'listen' && action.type !== 'usage') {
         sink.answered();
         first = false;
       }
       const isNothing =
-        action.type === 'step' || action.type === 'listen' || (action.type === 'say' && action.text.trim() === '');
+        action.type === 'step' ||
+        action.type === 'listen' ||
+        action.type === 'usage' ||
+        (action.type === 'say' && action.speech === undefined && action.text.trim() === '');
       if (!isNothing) isEmpty = false;
       if (action.type === 'say' || action.type === 'play') sink.say(action);
       else sink.act(action);

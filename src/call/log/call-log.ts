@@ -197,9 +197,14 @@ export class CallLog {
     this.#news.tell({ type: 'saying', turn: this.conversation.current, text: outbound.ledger.textOf(unitId) ?? '' });
   }
 
+  /** All words of a sentence that is being heard have come. */
+  worded({ ledger }: OutboundAudio, unitId: string): void {
+    this.#news.tell({ type: 'saying', turn: this.conversation.current, text: ledger.textOf(unitId) });
+  }
+
   /** The first audio of a sentence of a reply went out. @param heardMs when the carrier begins to play it */
   replyStarted(turn: number, outbound: OutboundAudio, unitId: string, atMs: number, heardMs = atMs): void {
-    this.#news.tell({ type: 'saying', turn, text: outbound.ledger.textOf(unitId) ?? '' });
+    if (!outbound.ledger.grows(unitId)) this.#news.tell({ type: 'saying', turn, text: outbound.ledger.textOf(unitId) });
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
     this.timeline.add({ type: 'first-frame', atMs, turn, ...(heardMs > atMs ? { leadMs: heardMs - atMs } : {}) });

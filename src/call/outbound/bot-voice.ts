@@ -5,7 +5,7 @@ import type { Sounds } from './sounds/port.ts';
 import type { BotSound } from '../turn/turn-state.ts';
 import type { PhraseSet } from '../../config/bot-phrases.ts';
 import { type Bot, phrasesOf } from '../../config/bots.ts';
-import { type DialogAction, type Interruptible, soundLabel } from '../../dialog/port.ts';
+import { type DialogAction, type Interruptible, type MadeSpeech, soundLabel } from '../../dialog/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Synthesizer } from '../../speech/port.ts';
 
@@ -102,6 +102,10 @@ export class BotVoice {
     const language = action.language ?? this.language;
     const voice = action.voice ?? this.#voice;
     const style = { voice, language, speed: this.#bot.speed, interruptible };
+    if (action.speech !== undefined) {
+      this.flush();
+      return reply.say(new MadeUtterance(style, action.speech));
+    }
     const open = this.#open;
     if (open !== undefined && (open.reply !== reply || !isDeepStrictEqual(open.style, style))) this.flush();
     const cutter = this.#open?.cutter ?? this.#services.createCutter();
@@ -207,6 +211,27 @@ function speakAll(reply: Reply, style: Omit<Utterance, 'text'>, sentences: reado
   for (const sentence of sentences) {
     const text = speakable(sentence);
     if (text !== '') reply.say(utterance(style, text));
+  }
+}
+
+/** Speech that the dialog made: its text grows until the speech is whole. */
+class MadeUtterance implements Utterance {
+  readonly voice: string;
+  readonly language: string;
+  readonly speed: number;
+  readonly interruptible: Interruptible;
+  readonly made: MadeSpeech;
+
+  constructor({ voice, language, speed, interruptible }: Omit<Utterance, 'text'>, made: MadeSpeech) {
+    this.voice = voice;
+    this.language = language;
+    this.speed = speed;
+    this.interruptible = interruptible;
+    this.made = made;
+  }
+
+  get text(): string {
+    return this.made.text;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { HeardPart } from '../../dialog/port.ts';
+
 /** How much of a sentence the caller can have heard, in ms of its audio. */
 export interface HeardInterval {
   /** Proven by a returned mark. */
@@ -10,6 +12,8 @@ export interface Sentence {
   readonly unitId: string;
   readonly turnIndex: number;
   readonly text: string;
+  /** More words come with its audio, until it is complete. */
+  readonly grows?: true;
 }
 
 export interface HeardSentence extends Sentence {
@@ -33,7 +37,7 @@ export interface HeardWord {
 }
 
 interface Entry {
-  readonly sentence: Sentence;
+  sentence: Sentence;
   samples: number;
   complete: boolean;
   /** Synthesis stopped early, and no more audio will come. */
@@ -137,6 +141,35 @@ export class HeardLedger {
     entry.heard = { sureMs: sureSamples / this.#samplesPerMs, likelyMs: likelySamples / this.#samplesPerMs };
   }
 
+  /** More words of a sentence have come: its text so far. */
+  rewrite(unitId: string, text: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined || entry.sentence.text === text) return;
+    entry.sentence = { ...entry.sentence, text };
+    this.changes += 1;
+  }
+
+  /** Whether more words of a sentence may come. */
+  grows(unitId: string): boolean {
+    return this.#entries.get(unitId)?.sentence.grows === true;
+  }
+
+  /** All words of a sentence have come. */
+  worded(unitId: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined) return;
+    const { grows: _over, ...sentence } = entry.sentence;
+    entry.sentence = sentence;
+  }
+
+  /** How much of a sentence was heard. */
+  heardOf(unitId: string): HeardPart {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined || entry.startMs === undefined) return { state: 'waiting', heardMs: 0, heardText: '' };
+    const { heard, heardText } = this.#view(entry);
+    return { state: entry.outcome === 'queued' ? 'playing' : entry.outcome, heardMs: heard.likelyMs, heardText };
+  }
+
   /** Text of a sentence; empty when it was never queued. */
   textOf(unitId: string): string {
     return this.#entries.get(unitId)?.sentence.text ?? '';
@@ -171,7 +204,8 @@ export class HeardLedger {
   }
 
   #view(entry: Entry): HeardSentence {
-    const { sentence, heard, outcome } = entry;
+    const { heard, outcome } = entry;
+    const { grows: _ofNoRecord, ...sentence } = entry.sentence;
     const base = { ...sentence, heard, timing: 'estimated' } as const;
     if (outcome === 'played' && !entry.broken)
       return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };

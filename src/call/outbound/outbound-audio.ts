@@ -14,6 +14,8 @@ interface OutboundParts {
   readonly ambience?: Int16Array | undefined;
   /** Called when the first audio of a sentence was sent, with when the carrier begins to play it. */
   readonly onStarted?: (unitId: string, atMs: number, heardMs: number) => void;
+  /** Called when all words of a sentence have come whose audio began before them. */
+  readonly onWorded?: (unitId: string) => void;
 }
 
 /**
@@ -33,13 +35,14 @@ export class OutboundAudio {
   readonly #room: Ambience | undefined;
   #ambience: Ambience | undefined;
   readonly #onStarted: (unitId: string, atMs: number, heardMs: number) => void;
+  readonly #onWorded: (unitId: string) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
   /** Carrier timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
   constructor(attachment: Attachment, lead: PlayoutLead, echo: EchoGuard, parts: OutboundParts = {}) {
-    const { sound, ambience, onStarted = () => undefined } = parts;
+    const { sound, ambience, onStarted = () => undefined, onWorded = () => undefined } = parts;
     const { speechFormat, capabilities } = attachment;
     const { rateHz } = speechFormat;
     this.speechFormat = speechFormat;
@@ -59,6 +62,7 @@ export class OutboundAudio {
     this.#recording = sound;
     this.#echo = echo;
     this.#onStarted = onStarted;
+    this.#onWorded = onWorded;
     this.#attachment = attachment;
   }
 
@@ -79,6 +83,9 @@ export class OutboundAudio {
     else this.ledger.broken(unitId);
     this.playout.end(unitId);
     this.pump(nowMs);
+    if (!this.ledger.grows(unitId)) return;
+    this.ledger.worded(unitId);
+    if (this.#started.has(unitId)) this.#onWorded(unitId);
   }
 
   /** Ends these sounds early, before anything more is sent. @returns the ms that will never be sent */

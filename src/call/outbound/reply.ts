@@ -2,7 +2,7 @@ import { LentSamples } from '../../audio/codec.ts';
 import type { AudioFormat } from '../../audio/format.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Interruptible } from '../../dialog/port.ts';
+import type { Interruptible, MadeSpeech } from '../../dialog/port.ts';
 import type { Synthesizer } from '../../speech/port.ts';
 import type { OutboundAudio } from './outbound-audio.ts';
 
@@ -12,6 +12,8 @@ export interface Utterance {
   readonly language: string;
   readonly speed: number;
   readonly interruptible: Interruptible;
+  /** The audio of the text; synthesized where absent. */
+  readonly made?: MadeSpeech | undefined;
 }
 
 /** A sound on its way to the caller, and the words spoken if it cannot be played. */
@@ -140,7 +142,7 @@ export class Reply {
   }
 
   say(utterance: Utterance): void {
-    if (this.heardBefore?.delete(utterance.text) === true) return;
+    if (utterance.made === undefined && this.heardBefore?.delete(utterance.text) === true) return;
     this.#enqueue(utterance);
   }
 
@@ -214,15 +216,19 @@ export class Reply {
     while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, signal);
   }
 
-  async #speak({ text, voice, language, speed }: Utterance, unitId: string): Promise<void> {
-    this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text });
+  async #speak({ text, voice, language, speed, made: own }: Utterance, unitId: string): Promise<void> {
+    this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text, ...(own === undefined ? {} : { grows: true }) });
+    const { ledger, speechFormat: format } = this.#outbound;
+    own?.placed(() => ledger.heardOf(unitId));
     this.#asked(unitId);
     let first = true;
     let whole = true;
     try {
-      const request = { text, voice, language, speed, format: this.#outbound.speechFormat };
-      for await (const audio of this.#makers.synthesizer.speak(request, this.signal)) {
+      const request = { text, voice, language, speed, format };
+      const source = own?.audio(format, this.signal) ?? this.#makers.synthesizer.speak(request, this.signal);
+      for await (const audio of source) {
         if (this.#aborted) return;
+        if (own !== undefined) ledger.rewrite(unitId, own.text);
         this.#push(unitId, audio, first);
         first = false;
       }
@@ -230,8 +236,9 @@ export class Reply {
       whole = this.#aborted;
       throw error;
     } finally {
+      if (own !== undefined) ledger.rewrite(unitId, own.text);
       // Also after a failure: a unit without an end would block the line.
-      this.#outbound.end(unitId, this.#clock.nowMs(), whole);
+      this.#outbound.end(unitId, this.#clock.nowMs(), whole && own?.isWhole !== false);
     }
   }
 

@@ -62,6 +62,17 @@ export function modelAnswered(
   return quietly({ ...state, caller: { ...caller, sound: { lastVoicedMs, likelihood } } });
 }
 
+/** A dialog that hears the caller finds the turn over: commits it, unless a value is asked for or a message is left. */
+export function turnFoundOver(
+  settings: TurnSettings,
+  state: In<'caller-speaking'>,
+  { atMs }: TurnEvent & { readonly type: 'turn-over' },
+): Step {
+  const { value, message } = state.dialog.expectation;
+  if (value !== undefined || message !== undefined || state.phase.voicedMs < settings.voice.blipMs) return quietly(state);
+  return commit(settings, state, 'found-over', state.voice.lastVoicedMs ?? atMs, atMs, atMs);
+}
+
 function commit(
   settings: TurnSettings,
   state: In<'caller-speaking'>,

@@ -33,6 +33,8 @@ export type TurnEvent =
     }
   /** The model answered `ask-model`: how likely the turn is over, 0 to 1. */
   | { readonly type: 'model-answered'; readonly lastVoicedMs: number; readonly likelihood: number }
+  /** A dialog that hears the caller finds their turn over. */
+  | { readonly type: 'turn-over'; readonly atMs: number }
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
   /** The dialog sets the next expectation; undefined where it answered a silence without asking anew. */
   | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }

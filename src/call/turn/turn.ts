@@ -1,7 +1,7 @@
 import { dialledAnswered, machineAnswered, messageDue, personAnswered, playedToMachine } from './answering.ts';
 import { ask, expect, questionIsOpen, withSecrecy } from './asking.ts';
 import { botFinished, botSounds, botSpeaks, muteMayBeOver, muted, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
-import { modelAnswered, turnMayBeComplete, turnMayEnd } from './endpointing.ts';
+import { modelAnswered, turnFoundOver, turnMayBeComplete, turnMayEnd } from './endpointing.ts';
 import {
   apologise,
   callerTransferred,
@@ -117,6 +117,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialNoted,
     final: finalNoted,
     'model-answered': modelAnswered,
+    'turn-over': turnFoundOver,
     digit: keyPressed,
   },
   settling: {

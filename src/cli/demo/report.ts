@@ -5,6 +5,7 @@ import type { CarrierCapabilities } from '../../carriers/port.ts';
 import type { StepReport } from '../../sim/caller/caller.ts';
 import type { LineFormats } from '../../sim/carrier-line.ts';
 import { WordErrorCount } from '../../sim/caller/word-errors.ts';
+import type { Truncation } from './realtime.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface DemoTurn {
@@ -33,6 +34,9 @@ export interface DemoReport {
   readonly recording: string | undefined;
   readonly record: string;
   readonly analysis: string | undefined;
+  /** With a speech-to-speech model: what it was told of cut speeches, and calls of its tool. */
+  readonly truncations?: readonly Truncation[];
+  readonly tools?: number;
   /** Differences from the script. */
   readonly problems: readonly string[];
 }

@@ -18,6 +18,7 @@ import { analysisPath } from '../../records/after-call/analyse-call.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
 import { speechSource } from '../setup/speech-settings.ts';
 import { modelCaller, realModels } from './real.ts';
+import { startRealtimeDemo } from './realtime.ts';
 import { type DemoReport, judge, strays } from './report.ts';
 import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 
@@ -31,6 +32,8 @@ export interface DemoOptions {
   readonly tampering?: Tampering;
   /** Open models speak for the caller, and hear. Words may be misheard; what is judged are the bot's answers. */
   readonly real?: boolean;
+  /** A speech-to-speech model is called, simulated, in place of the flow bot. */
+  readonly realtime?: boolean;
   readonly onNews: (news: CallNews) => void;
   readonly onStage: (stage: string) => void;
 }
@@ -78,8 +81,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
   const config = { ...configured, settings: { ...configured.settings, recordings: plainRecordings } };
-  const scenario = scenarioFor(options.language);
-  if (!bots.some(({ name }) => name === scenario.bot))
+  await using model = options.realtime === true ? await startRealtimeDemo(clock) : undefined;
+  const scenario = model?.scenario ?? scenarioFor(options.language);
+  if (model === undefined && !bots.some(({ name }) => name === scenario.bot))
     throw new Error(`config/bots has no bot "${scenario.bot}", which it calls`);
   const logger = createLogger({ level: config.settings.log.level });
   const stop = new AbortController();
@@ -91,7 +95,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   await using speech = await speechSource(config, logger, stop.signal);
   await using voice = real === undefined ? new CallerVoice() : modelCaller(speech.settings, logger);
   // Only this bot's sentences are learnt and synthesised ahead.
-  const called = bots.filter(({ name }) => name === scenario.bot).map((bot) => ({ ...bot, default: true }));
+  const called =
+    model === undefined
+      ? bots.filter(({ name }) => name === scenario.bot).map((bot) => ({ ...bot, default: true }))
+      : [model.bot];
   speech.teach(called);
   options.onStage('starting the gateway');
   let call: SimulatedCarrierCall | undefined;
@@ -124,7 +131,16 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const analysis = await analysed(record, gateway.backlog.store.analyses);
   const files = { record: gateway.recordPath(record.id, record.startedAtWallMs), analysis };
   problems.push(...call.line.complaints.map((complaint) => `${carrier.title} complains: ${complaint}`));
-  return judge({ scenario, carrier, line: call.line.formats, real: real !== undefined }, reports, record, files, problems);
+  const seen = model?.check(record);
+  problems.push(...(seen?.problems ?? []));
+  const report = judge(
+    { scenario, carrier, line: call.line.formats, real: real !== undefined },
+    reports,
+    record,
+    files,
+    problems,
+  );
+  return seen === undefined ? report : { ...report, truncations: seen.truncations, tools: seen.tools };
 }
 
 async function script(

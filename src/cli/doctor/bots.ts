@@ -1,8 +1,12 @@
 import type { Bot } from '../../config/bots.ts';
+import { MULAW_8K } from '../../audio/format.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { readText } from '../../kernel/bounded-reading.ts';
 import { llmHooks } from '../../dialog/llm/llm-hook.ts';
 import type { CallFacts, DialogTurn } from '../../dialog/port.ts';
+import { RealtimeSession } from '../../dialog/realtime/realtime-session.ts';
+import { realtimeVendors } from '../../dialog/realtime/registry.ts';
+import { openSocket } from '../../dialog/realtime/session-socket.ts';
 import { openRelay } from '../../dialog/relay/relay-hook.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
@@ -26,6 +30,10 @@ export function botChecks(bots: readonly Bot[]): Check[] {
       case 'llm': {
         const tools = dialog.tools.map((tool) => serverCheck(`tool ${tool.name} of bot ${name}`, tool.url, dialog.timeoutMs));
         return [modelCheck(bot, dialog), ...tools];
+      }
+      case 'realtime': {
+        const tools = dialog.tools.map((tool) => serverCheck(`tool ${tool.name} of bot ${name}`, tool.url, dialog.timeoutMs));
+        return [realtimeCheck(bot, dialog), ...tools];
       }
       case 'flow':
         return bot.serverUrl === undefined ? [] : [serverCheck(`server of bot ${name}`, bot.serverUrl, FLOW_SERVER_MS)];
@@ -93,6 +101,34 @@ function modelCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'llm' }): Check {
         return { ok: true, detail: `${model} at ${shownUrl(baseUrl)} answers (${action.type})` };
       }
       return { ok: false, detail: `${model} at ${shownUrl(baseUrl)} answered with nothing` };
+    },
+  };
+}
+
+/** Opens one session, as a call does, and asks for no answer. */
+function realtimeCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'realtime' }): Check {
+  const vendor = realtimeVendors[dialog.vendor];
+  const model = dialog.model ?? vendor.defaultModel;
+  const address = shownUrl(vendor.url({ url: dialog.url, model }));
+  return {
+    name: `model of bot ${bot.name}`,
+    advice: `check url (${address}), model (${model}) and secretEnv in the bot's file, and the account there`,
+    async run(signal) {
+      const { voice, instructions, maxTokens, reasoningEffort, turns } = dialog;
+      const formats = vendor.formats({ rateHz: 8_000, speech: MULAW_8K });
+      const setup = { model, voice, instructions, functions: [], maxTokens, reasoningEffort, turns, ...formats };
+      const nothing = (): void => undefined;
+      const session = new RealtimeSession(
+        { vendor, setup, key: bot.dialogSecret?.reveal(), url: dialog.url },
+        { clock: systemClock, open: openSocket },
+        { used: nothing, turnOver: nothing, leaving: nothing, lost: nothing },
+      );
+      try {
+        await session.whenReady(AbortSignal.any([signal, AbortSignal.timeout(dialog.timeoutMs)]));
+      } finally {
+        session.close();
+      }
+      return { ok: true, detail: `${model} at ${address} opens a session` };
     },
   };
 }

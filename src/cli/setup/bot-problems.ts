@@ -103,14 +103,14 @@ function modelWarnings(bot: Bot): Problem[] {
 /** The problems of a bot's dialog, and the names in it. */
 async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; names: readonly Named[] }> {
   const { dialog } = bot;
-  const key = dialog.kind === 'llm' ? 'dialog.toolsFile' : 'dialog.file';
+  const key = 'tools' in dialog ? 'dialog.toolsFile' : 'dialog.file';
   const where = whereIn(bot, key);
   try {
     if (dialog.kind === 'flow') {
       const { flow, whereOf } = await flowOf(bot, dialog);
       return { problems: [], names: namesInFlow(flow, whereOf) };
     }
-    const file = dialog.kind === 'module' ? dialog.file : dialog.kind === 'llm' ? dialog.toolsFile : undefined;
+    const file = dialog.kind === 'module' ? dialog.file : 'tools' in dialog ? dialog.toolsFile : undefined;
     if (file !== undefined) {
       const path = resolve(bot.folder, file);
       await access(path);
@@ -142,7 +142,7 @@ function namesInFile(bot: Bot): Named[] {
     if (step.kind === 'transfer')
       names.push(...transferNames(named, `whenDown.${at}.transfer`, step.to, step.warm !== undefined));
   }
-  if (dialog.kind !== 'llm') return names;
+  if (!('tools' in dialog)) return names;
   for (const [name, { to, warm }] of Object.entries(dialog.transfers))
     names.push(...transferNames(named, `dialog.transfers.${name}`, to, warm));
   names.push(...dialog.tools.map(({ name }, index) => named('tool', `dialog.tools.${index}.name`, name)));
@@ -243,7 +243,7 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
     case 'tool': {
       if (isCallTool(name)) return { message: 'the tools of every model have this name; choose another' };
       const { dialog } = bot;
-      const same = dialog.kind === 'llm' ? dialog.tools.filter((tool) => tool.name === name).length : 1;
+      const same = 'tools' in dialog ? dialog.tools.filter((tool) => tool.name === name).length : 1;
       return same > 1 ? { message: 'two tools have this name' } : undefined;
     }
   }

@@ -61,7 +61,8 @@ function saying(heard: string | undefined): string {
   return heard === undefined ? '' : ` and said ${JSON.stringify(heard)}`;
 }
 
-function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): string {
+/** What a turn brought, as a text for a model: the caller's words, or in parentheses what happened. */
+export function inputText(input: TurnInput, { direction, answeredBy }: CallFacts): string {
   switch (input.kind) {
     case 'start':
       if (direction === 'inbound') return '(The call was just answered. Greet the caller.)';

@@ -57,6 +57,7 @@ export class DialogWatch {
   #watched(bot: string, hook: DialogHook): DialogHook {
     return {
       takesAdvice: hook.takesAdvice ?? false,
+      listener: hook.listener,
       respond: (turn, signal) => this.#respond(bot, hook, turn, signal),
       dispose: async () => hook.dispose?.(),
     };

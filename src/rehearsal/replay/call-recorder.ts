@@ -177,6 +177,9 @@ export class CallRecorder {
           get takesAdvice() {
             return hook.takesAdvice ?? false;
           },
+          get listener() {
+            return hook.listener;
+          },
           respond(turn, signal) {
             const kept: CallFixture['answers'][number] = {
               turn: turn.index,
@@ -190,7 +193,7 @@ export class CallRecorder {
               (action, timing) => {
                 // The caller withdrew consent to the recording.
                 if (action.type === 'recording' && !action.on) unwanted();
-                draft.add({ k: 'action', t: draft.t, ...timing, answer, action: { ...action } });
+                draft.add({ k: 'action', t: draft.t, ...timing, answer, action: keptAction(action) });
               },
               (timing, failure) => draft.add({ k: 'answered', t: draft.t, ...timing, answer, failure }),
               (afterMs) => void (kept.abortedAfterMs = afterMs),
@@ -253,6 +256,18 @@ export class CallRecorder {
       botAudio: Buffer.concat(draft.botAudio),
     });
   }
+}
+
+/** Speech of a model is kept by its words, which are all there once the call is over; it is spoken by the bot's voice in a replay. */
+function keptAction(action: DialogAction): { readonly type: string; readonly [field: string]: unknown } {
+  if (action.type !== 'say' || action.speech === undefined) return { ...action };
+  const { speech, ...rest } = action;
+  return {
+    ...rest,
+    get text() {
+      return speech.text === '' ? '…' : speech.text;
+    },
+  };
 }
 
 /** The bot settings that affect a call: without its numbers and its dialog's location. */

@@ -10,6 +10,8 @@ import { botChecks } from '../../../src/cli/doctor/bots.ts';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { SimulatedOpenAi } from '../../../src/sim/realtime/openai.ts';
+import { serveRealtime } from '../../../src/sim/realtime/serve.ts';
 import { BotServer } from '../dialog/bot-server.ts';
 
 const folder = mkdtempSync(`${tmpdir()}/offhook-doctor-`);
@@ -118,5 +120,21 @@ it('reports that a model refuses the key', async () => {
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"Incorrect API key provided"}}');
   });
   const [result] = await check({ kind: 'llm', baseUrl: `${await server.listen()}/v1`, model: 'small', instructions: 'Help.' });
+  expect(result).toMatchObject({ ok: false, detail: expect.stringMatching(/HTTP 401/u) });
+});
+
+it('opens one session of a realtime bot, and asks for no answer', async () => {
+  const vendor = new SimulatedOpenAi({ clock: systemClock, apiKey: 'right', script: () => ({}) });
+  await using server = await serveRealtime(vendor);
+  const dialog = { kind: 'realtime', url: server.url, secretEnv: 'KEY', instructions: 'Answer.' };
+  const [result] = await check(dialog);
+  expect(result).toMatchObject({ name: 'model of bot desk', ok: true, detail: expect.stringMatching(/opens a session$/u) });
+  expect([vendor.sessions, vendor.answers, vendor.complaints]).toEqual([1, 0, []]);
+});
+
+it('says that a realtime vendor refuses the key', async () => {
+  const vendor = new SimulatedOpenAi({ clock: systemClock, apiKey: 'another', script: () => ({}) });
+  await using server = await serveRealtime(vendor);
+  const [result] = await check({ kind: 'realtime', url: server.url, secretEnv: 'KEY', instructions: 'Answer.' });
   expect(result).toMatchObject({ ok: false, detail: expect.stringMatching(/HTTP 401/u) });
 });

@@ -89,7 +89,7 @@ function ownerOf(problem: Problem, bots: readonly Bot[]): Bot | undefined {
   const { path } = placeOf(problem);
   return bots.find(({ name, file, folder, dialog }) => {
     if (path === undefined) return problem.where === `bot ${name}`;
-    const beside = 'file' in dialog ? dialog.file : dialog.kind === 'llm' ? dialog.toolsFile : undefined;
+    const beside = 'file' in dialog ? dialog.file : 'toolsFile' in dialog ? dialog.toolsFile : undefined;
     return path === file || (beside !== undefined && path === resolve(folder, beside));
   });
 }

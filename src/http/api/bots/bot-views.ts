@@ -33,7 +33,7 @@ export const botProblemView = z.object({
 
 export const botSummaryView = z.object({
   name: z.string(),
-  kind: z.enum(['flow', 'module', 'http', 'relay', 'llm']),
+  kind: z.enum(['flow', 'module', 'http', 'relay', 'llm', 'realtime']),
   /** The bot's own first. */
   language: z.string(),
   languages: z.array(z.string()),

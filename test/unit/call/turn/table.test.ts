@@ -28,6 +28,7 @@ const every: { readonly [Type in EventType]: true } = {
   partial: true,
   final: true,
   'model-answered': true,
+  'turn-over': true,
   digit: true,
   expect: true,
   reattached: true,
