@@ -25,6 +25,8 @@ const MOST_FAILURES = 3;
 const ASK_AGAIN_MS = 1_000;
 /** Silence of both sides in which the dialog may begin to speak by itself. */
 const PAUSE_MS = 500;
+/** Words that have not come after this do not come: a sound without words is committed too. */
+const WORDS_LOST_MS = 2_000;
 /** Time left at which callers are told that the call will end. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -180,8 +182,10 @@ export class DialogDriver {
     const { turn, media } = this.#line;
     if (turn.phase.name !== 'listening' || media === undefined || media.voice.speaking) return;
     const tool = this.#hook.due;
-    const quietSinceMs = Math.max(turn.phase.sinceMs, turn.voice.lastVoicedMs ?? 0);
-    if (tool === undefined || nowMs - quietSinceMs < PAUSE_MS || callerFloor(turn) !== undefined) return;
+    const quietMs = nowMs - Math.max(turn.phase.sinceMs, turn.voice.lastVoicedMs ?? 0);
+    if (tool === undefined || quietMs < PAUSE_MS) return;
+    const floor = callerFloor(turn);
+    if (floor !== undefined && !(floor === 'words-outstanding' && quietMs >= WORDS_LOST_MS)) return;
     this.#line.feed({ type: 'dialog-due', atMs: nowMs, tool });
   }
 

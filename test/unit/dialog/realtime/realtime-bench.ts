@@ -3,10 +3,12 @@ import type { CallRecord } from '../../../../src/call/log/call-record.ts';
 import type { Bot } from '../../../../src/config/bots.ts';
 import { Secret } from '../../../../src/config/secrets.ts';
 import { defineTool } from '../../../../src/dialog/define-bot.ts';
-import type { CodeTool } from '../../../../src/dialog/llm/tools.ts';
+import { type CodeTool, isCallTool } from '../../../../src/dialog/llm/tools.ts';
 import type { DialogAction, DialogHook } from '../../../../src/dialog/port.ts';
 import { type RealtimeHookSettings, realtimeHooks } from '../../../../src/dialog/realtime/realtime-hook.ts';
 import { realtimeVendors } from '../../../../src/dialog/realtime/registry.ts';
+import { ownTools } from '../../../../src/dialog/tools/own-tools.ts';
+import { ToolBox } from '../../../../src/dialog/tools/tool-box.ts';
 import { type SwitchableBot, switchingBots } from '../../../../src/dialog/switching-bots.ts';
 import type { Clock } from '../../../../src/kernel/clock.ts';
 import { SimulatedGemini } from '../../../../src/sim/realtime/gemini.ts';
@@ -25,6 +27,7 @@ export interface RealtimeBenchOptions extends Omit<Partial<SimulatedRealtimeOpti
   /** Replies in order; the last one is repeated. */
   readonly replies: readonly SimulatedReply[];
   readonly settings?: Partial<RealtimeHookSettings>;
+  readonly tools?: readonly CodeTool[];
   readonly bot?: Partial<Bot>;
   readonly leg?: BenchLeg;
   /** Bots that may get the call, and what is done when the vendor is away. */
@@ -51,13 +54,12 @@ const SETTINGS = {
   maxTokens: 4_096,
   timeoutMs: 8_000,
   turnTimeoutMs: 30_000,
-  tools: [],
   transfers: { desk: { to: '+15550100', warm: false } },
   goodbye: () => 'Goodbye.',
 } as const;
 
 export function realtimeBench(options: RealtimeBenchOptions): RealtimeBench {
-  const { vendor = 'openai', replies, settings, bot = {}, leg, others, whenDown, ...simulated } = options;
+  const { vendor = 'openai', replies, settings, tools = [], bot = {}, leg, others, whenDown, ...simulated } = options;
   let time: ManualClock | undefined;
   let sim: SimulatedRealtime | undefined;
   const used: RealtimeBench['used'] = [];
@@ -65,7 +67,8 @@ export function realtimeBench(options: RealtimeBenchOptions): RealtimeBench {
     const script: SimulatedRealtimeOptions['script'] = ({ index }) => replies[Math.min(index, replies.length - 1)] ?? {};
     const given = { ...simulated, clock, script };
     sim = vendor === 'openai' ? new SimulatedOpenAi(given) : new SimulatedGemini(given);
-    const made = realtimeHooks({ ...SETTINGS, vendor: realtimeVendors[vendor], ...settings }, clock, wireTo(sim, clock));
+    const toolBox = new ToolBox(ownTools([], tools, { ...SETTINGS, clock }), [], isCallTool);
+    const made = realtimeHooks({ ...SETTINGS, toolBox, vendor: realtimeVendors[vendor], ...settings }, clock, wireTo(sim, clock));
     const hooks = { create: (...args: Parameters<typeof made.create>) => watched(made.create(...args), used) };
     const own = { name: 'bench', language: 'en', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } } as const;
     const bots = [{ bot: own, hooks, whenDown }, ...(others?.(clock) ?? [])];
@@ -115,6 +118,9 @@ export function toolOf(name: string, description: string, run: (args: { day: str
 function watched(hook: DialogHook, used: RealtimeBench['used']): DialogHook {
   return {
     listener: hook.listener,
+    get due() {
+      return hook.due;
+    },
     async *respond(turn, signal) {
       for await (const action of hook.respond(turn, signal)) {
         if (action.type === 'usage') used.push(action);

@@ -150,7 +150,7 @@ describe('the functions of the model', () => {
         { calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] },
         { say: 'Half past ten is free. Shall I book it?' },
       ],
-      settings: { codeTools: [dayTool(run)] },
+      tools: [dayTool(run)],
     });
     using _ = bench;
     await bench.start();
@@ -162,6 +162,39 @@ describe('the functions of the model', () => {
     expect(sim.conversation.find(({ role }) => role === 'result')?.text).toBe('free: half past ten');
     expect(record.notes).toEqual(['tool free_times']);
     expect(record.turns[1]?.botHeardText).toBe('Half past ten is free. Shall I book it?');
+    expect(sim.complaints).toEqual([]);
+  });
+
+  it('talks on while a slow tool runs, and tells its result in a pause', async () => {
+    let finish: (result: string) => void = () => undefined;
+    const slow = { say: { en: 'Let me look that up.' }, waitMs: 0 };
+    const { bench, sim } = realtimeBench({
+      replies: [
+        { calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] },
+        { say: 'We are in Mill Street.' },
+        { say: 'Half past ten is free.' },
+      ],
+      tools: [{ ...dayTool(() => new Promise<string>((resolve) => (finish = resolve))), slow }],
+    });
+    using _ = bench;
+    await bench.start();
+    await bench.quiet(2_500);
+    await says(bench, 0, 'is Tuesday free');
+    await bench.quiet(3_000);
+    await says(bench, 1, 'where are you');
+    await bench.quiet(4_000);
+    finish('free: half past ten');
+    await bench.quiet(5_000);
+    const record = await endOf(bench);
+    expect(record.turns.map(({ botHeardText }) => botHeardText)).toEqual([
+      'Hello, this is the clinic.',
+      'Let me look that up.',
+      'We are in Mill Street.',
+      'Half past ten is free.',
+    ]);
+    expect(
+      sim.conversation.some(({ text }) => text.includes('The result of free_times({"day":"Tuesday"}): free: half past ten')),
+    ).toBe(true);
     expect(sim.complaints).toEqual([]);
   });
 
