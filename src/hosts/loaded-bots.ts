@@ -1,4 +1,5 @@
 import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
+import { loadNoiseSuppressor, type NoiseSuppressor } from '../call/inbound/neural/noise-suppressor.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
@@ -40,6 +41,7 @@ export class BotsOfCalls implements AsyncDisposable {
   readonly #formats = new Map<string, Bot['recordingFormat']>();
   #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
   #speechJudge: SpeechJudge | undefined;
+  #noiseSuppressor: NoiseSuppressor | undefined;
 
   constructor(parts: LoadingParts) {
     this.#parts = parts;
@@ -54,8 +56,14 @@ export class BotsOfCalls implements AsyncDisposable {
     return this.#speechJudge;
   }
 
+  /** Undefined until a bot has noise suppression. */
+  get noiseSuppressor(): NoiseSuppressor | undefined {
+    return this.#noiseSuppressor;
+  }
+
   /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
-  load(bots: readonly Bot[]): Promise<LoadedBots> {
+  async load(bots: readonly Bot[]): Promise<LoadedBots> {
+    if (bots.some(({ noiseSuppression }) => noiseSuppression)) this.#noiseSuppressor ??= await loadNoiseSuppressor();
     return loadBotsForCalls(bots, this.#parts);
   }
 
