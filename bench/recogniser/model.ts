@@ -30,6 +30,7 @@ const values = readOptions({
   language: '',
   most: '300',
   every: '1',
+  bot: 'listen',
   calls: '8',
   only: PARTS.join(','),
   missed: false,
@@ -85,7 +86,7 @@ if (values.model !== RANDOM && ['files', 'streams', 'calls'].some((part) => part
   const calls = Number(values.calls);
   if (parts.has('files')) measured['files'] = await asFiles(platform, clips, language);
   if (parts.has('streams')) measured['streams'] = await asStreams(platform, clips, { language, streams: calls, quiet });
-  if (parts.has('calls')) measured['calls'] = await inCalls(platform, clips, calls);
+  if (parts.has('calls')) measured['calls'] = await inCalls(platform, clips, calls, values.bot);
 }
 const shown = Object.entries(measured).map(([part, figures]) => {
   if (values.missed || figures === null) return [part, figures];
