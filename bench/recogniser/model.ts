@@ -5,31 +5,32 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { joinSamples } from '../../src/audio/samples.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { RecognitionModel } from '../../src/speech/models/model.ts';
 import { readModel } from '../../src/speech/models/read-models.ts';
 import { type OpenedRecogniser, openRecogniser } from '../../src/platform/engines/models/open-recogniser.ts';
-import { RecognitionThread } from '../../src/platform/engines/models/recognition-thread.ts';
-import type { SessionEvent } from '../../src/platform/engines/recognise/worker-protocol.ts';
 import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
 import { WordErrorCount } from '../../src/sim/caller/word-errors.ts';
 import { writeZipformer2 } from '../../test/support/onnx/zipformer2.ts';
-import { printDocument, quantiles, readOptions, round } from '../document.ts';
+import { printDocument, readOptions, round } from '../document.ts';
 import { type Clip, HUMAN_FOLDER, readClips } from '../recordings.ts';
-import { asFiles, asStreams, ENDPOINT_MS, type Missed, startWith, tally } from './through-platform.ts';
+import { asFiles, asStreams, type Missed, startWith, tally } from './through-platform.ts';
+import { inThread } from './in-thread.ts';
+import { inNoise } from './noise.ts';
 import { inCalls } from './whole-calls.ts';
 
+/** Those without `--only`; `noise` is another one. */
 const PARTS = ['alone', 'thread', 'files', 'streams', 'calls'];
-/** At `most` so many utterances, `calls` at once; `missed` shows the texts with an error. */
+/** One of `every` so many utterances, at `most` so many, `calls` at once; `missed` shows the texts with an error. */
 const values = readOptions({
   model: 'random-zipformer2',
   models: 'data/models',
   audio: HUMAN_FOLDER,
   language: '',
   most: '300',
+  every: '1',
+  bot: 'listen',
   calls: '8',
   only: PARTS.join(','),
   missed: false,
@@ -38,7 +39,6 @@ const RANDOM = 'random-zipformer2';
 const LEVEL_DB = -22;
 /** A quiet line. */
 const LINE_NOISE = 0.001;
-const FRAME = 160;
 
 async function describedModel(): Promise<RecognitionModel> {
   const folder = values.model === RANDOM ? join(tmpdir(), 'offhook-bench-models') : resolve(values.models);
@@ -67,61 +67,6 @@ async function alone(opened: OpenedRecogniser, language: string, clips: readonly
   return { words: count.words, wordErrorPercent: round(count.percent), missed };
 }
 
-/** One utterance after another, each on a stream of its own, as fast as the processor takes it. */
-async function inThread(opened: OpenedRecogniser, language: string, clips: readonly Clip[]) {
-  const thread = new RecognitionThread([{ languages: [language], model: opened }], systemClock, () => undefined);
-  const finalMs: number[] = [];
-  const count = new WordErrorCount();
-  const missed: Missed[] = [];
-  let [audioS, coreMs] = [0, 0];
-  for (const { pcm, text } of clips) {
-    const answer = { heard: undefined as string | undefined };
-    /** Turns that got too long, which come before the commit. */
-    const earlier: string[] = [];
-    const outputs = {
-      emit: (event: SessionEvent) => {
-        if (event.type === 'segment') earlier.push(event.result.text);
-      },
-      fail: (error: unknown) => {
-        throw error;
-      },
-    };
-    const session = thread.open({ language, rateHz: 8_000, boostPhrases: [] }, outputs);
-    const line = joinSamples([quiet(300), pcm, quiet(ENDPOINT_MS)]);
-    const before = process.cpuUsage();
-    for (let from = 0; from < line.length; from += FRAME) {
-      session.push(line.subarray(from, from + FRAME));
-      while (thread.turn());
-    }
-    await thread.segmentsDecoded();
-    const committed = process.cpuUsage();
-    void Promise.resolve(session.commit()).then((results) => (answer.heard = results.map((each) => each.text).join(' ')));
-    while (answer.heard === undefined) {
-      thread.turn();
-      await setImmediate();
-      await thread.segmentsDecoded();
-    }
-    finalMs.push(coreMsSince(committed));
-    coreMs += coreMsSince(before);
-    session.close?.();
-    audioS += line.length / 8_000;
-    tally(count, missed, text, [...earlier, answer.heard].join(' '));
-  }
-  return {
-    utterances: clips.length,
-    words: count.words,
-    wordErrorPercent: count.words === 0 ? null : round(count.percent),
-    coreMsFromCommitToFinal: quantiles(finalMs),
-    coreMsPerSecondOfAudio: round(coreMs / audioS),
-    missed,
-  };
-}
-
-function coreMsSince(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
 const model = await describedModel();
 const before = process.memoryUsage.rss();
 const language = values.language || (model.languages.find((code) => code !== 'auto') ?? 'auto');
@@ -129,18 +74,19 @@ const opened = openRecogniser(loadSherpa(resolve(values.models)), model, [langua
 const memoryMb = Math.round((process.memoryUsage.rss() - before) / 1e6);
 const utterances = readClips(values.audio, LEVEL_DB);
 if (utterances.length === 0) throw new Error(`${values.audio} holds no WAV files`);
-const clips = utterances.slice(0, Number(values.most));
+const clips = utterances.filter((_, index) => index % Number(values.every) === 0).slice(0, Number(values.most));
 const parts = new Set(values.only.split(','));
 const measured: Record<string, object | null> = {};
 if (parts.has('alone')) measured['alone'] = await alone(opened, language, clips);
-if (parts.has('thread')) measured['thread'] = await inThread(opened, language, clips);
+if (parts.has('thread')) measured['thread'] = await inThread(opened, language, clips, quiet);
+if (parts.has('noise')) measured['noise'] = await inNoise(opened, language, clips, quiet, LEVEL_DB);
 const residentMb = Math.round(process.memoryUsage.rss() / 1e6);
 if (values.model !== RANDOM && ['files', 'streams', 'calls'].some((part) => parts.has(part))) {
   await using platform = await startWith(values.models, values.model, language);
   const calls = Number(values.calls);
   if (parts.has('files')) measured['files'] = await asFiles(platform, clips, language);
   if (parts.has('streams')) measured['streams'] = await asStreams(platform, clips, { language, streams: calls, quiet });
-  if (parts.has('calls')) measured['calls'] = await inCalls(platform, clips, calls);
+  if (parts.has('calls')) measured['calls'] = await inCalls(platform, clips, calls, values.bot);
 }
 const shown = Object.entries(measured).map(([part, figures]) => {
   if (values.missed || figures === null) return [part, figures];

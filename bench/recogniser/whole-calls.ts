@@ -23,15 +23,21 @@ export interface CallsMeasured extends Measured {
   readonly atOnce: number;
   /** Why calls ended before their script did: `no answer` where the caller waited in vain, else the record's reason. */
   readonly brokenOff: readonly string[];
-  /** From the end of the caller's turn to its words. */
+  /** From the end of the caller's turn to its words, and to the first sound of the answer. */
   readonly finalMs: Quantiles;
+  readonly firstSoundMs: Quantiles;
 }
 
 /**
- * Calls that say ten clips each, waiting for the bot's answer after each one. A clip with a long pause may become two turns, so what was said and
+ * Calls that say ten clips each, waiting for the bot's answer after each one. `bot` is a file of `bots/`. A clip with a long pause may become two turns, so what was said and
  * heard is compared by call.
  */
-export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[], atOnce: number): Promise<CallsMeasured> {
+export async function inCalls(
+  { process }: ModelPlatform,
+  clips: readonly Clip[],
+  atOnce: number,
+  bot: string,
+): Promise<CallsMeasured> {
   await using folder = await temporaryFolder(tmpdir(), 'offhook-bench-calls');
   await using account = await simulatedTwilio.open({ clock: systemClock });
   const env = { OFFHOOK_DATA_DIR: folder.path, OFFHOOK_PORT: '0', OFFHOOK_CALL__REFUSE_LAG_MS: '60000', ...account.env };
@@ -56,6 +62,7 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
   const count = new WordErrorCount();
   const missed: Missed[] = [];
   const finalMs: number[] = [];
+  const firstSoundMs: number[] = [];
   const waiting = Array.from({ length: Math.ceil(clips.length / CLIPS_A_CALL) }, (_, index) =>
     clips.slice(index * CLIPS_A_CALL, (index + 1) * CLIPS_A_CALL),
   );
@@ -64,7 +71,7 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
   const caller = async (): Promise<void> => {
     for (let said = waiting.shift(); said !== undefined; said = waiting.shift()) {
       calls += 1;
-      const call = await account.place({ url: gateway.url, clock: systemClock, bot: 'listen' });
+      const call = await account.place({ url: gateway.url, clock: systemClock, bot });
       const steps = said.map(({ text, pcm }) => ({ kind: 'say', text, pcm }) as const);
       const scripted = new ScriptedCaller(call.line, PATIENCE_MS);
       const givesUp = await scripted.run([...steps, { kind: 'hang-up' }]).then(
@@ -78,10 +85,22 @@ export async function inCalls({ process }: ModelPlatform, clips: readonly Clip[]
       if (record === undefined) throw new Error(`no record of call ${call.carrierCallId}`);
       if (!isWhole) brokenOff.push(givesUp ? 'no answer' : record.endReason);
       const turns = record.turns.filter(({ index }) => index > 0);
-      for (const { latency } of turns) if (latency.asrFinal !== undefined) finalMs.push(latency.asrFinal);
+      for (const { latency } of turns) {
+        if (latency.asrFinal === undefined) continue;
+        finalMs.push(latency.asrFinal);
+        if (latency.total !== undefined) firstSoundMs.push(latency.total - (latency.endpointing ?? 0));
+      }
       tally(count, missed, spoken.join(' '), turns.map(({ callerText }) => callerText).join(' '));
     }
   };
   await Promise.all(Array.from({ length: atOnce }, caller));
-  return { calls, atOnce, brokenOff, wordErrorPercent: round(count.percent), finalMs: quantiles(finalMs), missed };
+  return {
+    calls,
+    atOnce,
+    brokenOff,
+    wordErrorPercent: round(count.percent),
+    finalMs: quantiles(finalMs),
+    firstSoundMs: quantiles(firstSoundMs),
+    missed,
+  };
 }

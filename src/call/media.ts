@@ -8,6 +8,7 @@ import { InboundAudio } from './inbound/inbound-audio.ts';
 import { EchoGuard } from './inbound/echo/echo-guard.ts';
 import { OutboundAudio } from './outbound/outbound-audio.ts';
 import { type DetectorParts, detectorOf } from './inbound/neural/fused-detector.ts';
+import type { NoiseSuppressor } from './inbound/neural/noise-suppressor.ts';
 import { recordingRule } from './control/duties.ts';
 import { HeardSound } from './recording/heard-sound.ts';
 import { Recording } from './recording/recording.ts';
@@ -26,6 +27,8 @@ export interface MediaServices extends DetectorParts, VoiceServices {
   readonly logger: Logger;
   /** A model that hears when callers have finished; undefined without one. */
   readonly endOfTurn?: EndOfTurnListener | undefined;
+  /** For bots with `noiseSuppression`; undefined where none has it. */
+  readonly noiseSuppressor?: NoiseSuppressor | undefined;
   readonly ticker: Pick<Ticker, 'add'>;
   /** The bot's background sound, looped; undefined for none. @param rateHz of its samples */
   readonly ambienceOf: (bot: Bot, rateHz: number) => Int16Array | undefined;
@@ -93,6 +96,7 @@ export function openMedia(
       listener.frame(pcm, frame);
     },
     rateHz,
+    suppressed: bot.noiseSuppression ? services.noiseSuppressor?.open(rateHz) : undefined,
   });
   const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),

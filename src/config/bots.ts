@@ -231,6 +231,8 @@ export const botSettings = z
       .prefault({}),
     /** What tells the caller's voice from other sound: the built-in detector, or beside it a neural network, for noisy lines. */
     detector: z.enum(['energy', 'neural']).default('energy'),
+    /** Whether noise is taken out of what the recogniser hears. Measure it with the recogniser in use: bench/recogniser. */
+    noiseSuppression: z.boolean().default(false),
     /** Silence of the caller that is reported to the dialog, and how often in a row before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),

@@ -194,6 +194,9 @@ async function openServices(
     get speechJudge() {
       return bots.speechJudge;
     },
+    get noiseSuppressor() {
+      return bots.noiseSuppressor;
+    },
     endOfTurn,
     createCutter: () => new SentenceCutter(),
     vault,

@@ -1,4 +1,5 @@
 import { type AmbientLoops, loadAmbiences, loadHoldSounds } from '../call/outbound/ambience/load-ambience.ts';
+import { loadNoiseSuppressor, type NoiseSuppressor } from '../call/inbound/neural/noise-suppressor.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import { versionKey, withTrials } from '../config/bot-trials.ts';
 import type { Bot } from '../config/bots.ts';
@@ -46,6 +47,7 @@ export class BotsOfCalls implements AsyncDisposable {
   readonly #earlier = new Map<string, Bot>();
   #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
   #speechJudge: SpeechJudge | undefined;
+  #noiseSuppressor: NoiseSuppressor | undefined;
   /** Let go of what the bots' tools are connected to. */
   #releases: readonly (() => Promise<void>)[] = [];
 
@@ -60,6 +62,11 @@ export class BotsOfCalls implements AsyncDisposable {
   /** Undefined until a bot has the neural detector. */
   get speechJudge(): SpeechJudge | undefined {
     return this.#speechJudge;
+  }
+
+  /** Undefined until a bot has noise suppression. */
+  get noiseSuppressor(): NoiseSuppressor | undefined {
+    return this.#noiseSuppressor;
   }
 
   /**
@@ -96,7 +103,8 @@ export class BotsOfCalls implements AsyncDisposable {
   }
 
   /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */
-  load(bots: readonly Bot[]): Promise<LoadedBots> {
+  async load(bots: readonly Bot[]): Promise<LoadedBots> {
+    if (bots.some(({ noiseSuppression }) => noiseSuppression)) this.#noiseSuppressor ??= await loadNoiseSuppressor();
     return loadBotsForCalls(bots, this.#parts);
   }
 

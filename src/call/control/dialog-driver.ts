@@ -155,7 +155,7 @@ export class DialogDriver {
     this.#earlyAnswers += 1;
     const asked = this.#turns.of({ kind: 'spoken', text }, turn, expected, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
-    this.#early = new EarlyAnswer(turn, text, (signal) => this.#respond(early, signal));
+    this.#early = new EarlyAnswer(turn, text, (signal) => this.#respond(early, signal), media.voice);
     this.#line.log.askedEarly(turn);
   }
 

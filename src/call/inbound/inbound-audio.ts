@@ -3,7 +3,9 @@ import { FRAME_MS, FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../audio/format.t
 import { SampleBatch } from '../../audio/samples.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
+import { LineQuality, type LineRecord } from './line-quality.ts';
 import { FrameTime, LineGaps } from './timestamps.ts';
+import type { SuppressedLine } from './neural/noise-suppressor.ts';
 import type { SoundSink } from '../recording/heard-sound.ts';
 import type { VoiceFrame } from '../turn/evidence.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
@@ -32,10 +34,12 @@ interface InboundParts {
   readonly watch?: (pcm: Int16Array, frame: VoiceFrame) => void;
   /** Rate of the caller's audio; 8 kHz when absent. */
   readonly rateHz?: number;
+  /** Takes noise out of what the recogniser hears; closed with the call. */
+  readonly suppressed?: SuppressedLine | undefined;
 }
 
 /**
- * The inbound side: carrier audio goes to recording and recogniser unchanged, and comes out as 20 ms voice frames and words for the turn machine.
+ * The inbound side: carrier audio goes to the recording unchanged, to the recogniser unchanged or with less noise, and comes out as 20 ms voice frames and words for the turn machine.
  * Detectors hear it at 8 kHz.
  */
 export class InboundAudio {
@@ -46,16 +50,16 @@ export class InboundAudio {
   readonly #watch: (pcm: Int16Array, frame: VoiceFrame) => void;
   readonly #gaps = new LineGaps();
   readonly #time = new FrameTime();
+  readonly #suppressed: SuppressedLine | undefined;
   readonly #samplesPerMs: number;
   readonly #line: DetectorLine;
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
-  /** Inbound audio that never arrived, in ms. */
-  missingMs = 0;
+  readonly #quality = new LineQuality();
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
   constructor(detector: VoiceDetector, echo: EchoGuard, sink: (event: TurnEvent) => void, parts: InboundParts = {}) {
-    const { sound, watch = () => undefined, rateHz = NARROW_RATE_HZ } = parts;
+    const { sound, watch = () => undefined, rateHz = NARROW_RATE_HZ, suppressed } = parts;
     this.#samplesPerMs = rateHz / 1000;
     this.#line = new DetectorLine(rateHz);
     this.#detector = detector;
@@ -63,6 +67,7 @@ export class InboundAudio {
     this.#echo = echo;
     this.#sink = sink;
     this.#watch = watch;
+    this.#suppressed = suppressed;
   }
 
   /** @param pcm caller audio at the call's rate; not kept, and made silence where it may not be heard */
@@ -78,15 +83,28 @@ export class InboundAudio {
     // Words after lost frames are dated where they were said, and turns end by the real silence between.
     const durationMs = pcm.length / this.#samplesPerMs;
     const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
-    this.missingMs += missingMs;
-    if (missingMs > 0) recogniser.send(new Int16Array(Math.round(missingMs * this.#samplesPerMs)));
-    recogniser.send(pcm);
+    if (missingMs > 0) this.#quality.gap(missingMs);
+    if (missingMs > 0) recogniser.send(this.#forWords(new Int16Array(Math.round(missingMs * this.#samplesPerMs))));
+    recogniser.send(this.#forWords(pcm));
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
     this.#miss(missingMs, endMs - durationMs, nowMs);
     const heard = this.#line.process(pcm);
     this.#echo.arrived(heard.length, timestampMs, nowMs);
     if (this.#frame.length === 0 && heard.length === FRAME_SAMPLES_8K) this.#judge(heard, endMs, nowMs);
     else this.#cut(heard, endMs, nowMs);
+  }
+
+  /** Inbound audio that never arrived, in ms. */
+  get missingMs(): number {
+    return this.#quality.gapsMs;
+  }
+
+  get quality(): LineRecord {
+    return this.#quality.record;
+  }
+
+  #forWords(pcm: Int16Array): Int16Array {
+    return this.#suppressed?.process(pcm) ?? pcm;
   }
 
   /**
@@ -115,6 +133,7 @@ export class InboundAudio {
   #judge(frame: Int16Array, endMs: number, cameMs: number): void {
     const { voiced: sounds, speechLike } = this.#detector.process(frame);
     const echo = this.#echo.explains(frame, sounds);
+    this.#quality.hear(frame, sounds && !echo);
     this.#judgedMs = Math.max(this.#judgedMs, endMs);
     this.#tell(frame, { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike });
   }
@@ -126,6 +145,7 @@ export class InboundAudio {
 
   close(): void {
     this.#detector.close();
+    this.#suppressed?.close();
   }
 
   /** Turns a recogniser event into a turn event, where it is one. */

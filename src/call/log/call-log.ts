@@ -19,6 +19,7 @@ import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
+import type { LineRecord } from '../inbound/line-quality.ts';
 import { reportEnd, soundRecord, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -364,7 +365,13 @@ export class CallLog {
   }
 
   /** The record now. @param reason why the call ended, or `in-progress` */
-  record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
+  record(
+    reason: string,
+    language: string,
+    outbound: OutboundAudio | undefined,
+    recording: Recording | undefined,
+    line?: LineRecord,
+  ): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
     const { botName: _asked, isRepeat: _repeat, mode: _mode, ...parties } = inbound;
     const ledger = outbound?.ledger ?? new HeardLedger(NARROW_RATE_HZ);
@@ -399,6 +406,7 @@ export class CallLog {
       recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
       usage: this.usage.all,
       ...soundRecord(outbound, recording, reason === 'in-progress'),
+      line,
       timeline: this.timeline.events,
     };
   }

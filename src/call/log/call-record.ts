@@ -4,6 +4,7 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { AudibleAction, DialogHookFactory } from '../../dialog/port.ts';
 import type { InboundAudio } from '../inbound/inbound-audio.ts';
+import type { LineRecord } from '../inbound/line-quality.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
@@ -185,6 +186,8 @@ export interface CallRecord {
   readonly recordingFailure: string | undefined;
   readonly recordingGaps: readonly RecordingGap[];
   readonly playout: Readonly<PlayoutCounters> & PlayoutSummary;
+  /** The caller's line; absent before it began, in records of older versions, and of calls between people. */
+  readonly line?: LineRecord | undefined;
   readonly timeline: readonly TimelineEvent[];
 }
 

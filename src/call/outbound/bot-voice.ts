@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { OutboundAudio } from './outbound-audio.ts';
 import { type AudioMakers, Reply, type ReplySource, type SynthesisTimes, type Utterance } from './reply.ts';
+import { SpeechAhead } from './speech-ahead.ts';
 import type { Sounds } from './sounds/port.ts';
 import type { BotSound } from '../turn/turn-state.ts';
 import type { PhraseSet } from '../../config/bot-phrases.ts';
@@ -42,6 +43,7 @@ export class BotVoice {
   readonly #outbound: OutboundAudio;
   readonly #timeline: SynthesisTimes;
   readonly #listener: VoiceListener;
+  readonly #ahead: SpeechAhead;
   #reply: Reply | undefined;
   #replies = 0;
   /** The text that is arriving in parts. */
@@ -55,6 +57,7 @@ export class BotVoice {
     this.#outbound = outbound;
     this.#timeline = timeline;
     this.#listener = listener;
+    this.#ahead = new SpeechAhead(services.synthesizer);
   }
 
   get name(): string {
@@ -112,6 +115,25 @@ export class BotVoice {
     this.#open = { reply, cutter, style };
     this.#speak(cutter.push(action.text));
     if (action.more !== true) this.flush();
+  }
+
+  /**
+   * Has the first sentence of an answer spoken before it is known whether the answer is used.
+   * @param signal aborted when it is not
+   * @returns takes the answer's words as they come
+   */
+  speakAhead(signal: AbortSignal): (action: DialogAction & { type: 'say' }) => void {
+    const cutter = this.#services.createCutter();
+    let isPrepared = false;
+    return ({ text, more, language = this.language, voice = this.#voice }) => {
+      if (isPrepared) return;
+      const sentences = [...cutter.push(text), ...(more === true ? [] : cutter.flush())];
+      const first = sentences.map(speakable).find((sentence) => sentence !== '');
+      if (first === undefined) return;
+      isPrepared = true;
+      const format = this.#outbound.speechFormat;
+      this.#ahead.prepare({ text: first, voice, language, speed: this.#bot.speed, format }, signal);
+    };
   }
 
   play(reply: Reply, { source, text = '', loop = 1, preemptible = false, ...action }: DialogAction & { type: 'play' }): void {
@@ -193,15 +215,19 @@ export class BotVoice {
   /** Aborts the reply. */
   abort(): void {
     this.#reply?.abort();
+    this.#ahead.discard();
   }
 
   #newReply(turnIndex: number, source: ReplySource, onFailure: (error: unknown) => void): Reply {
-    const { synthesizer, sounds, clock } = this.#services;
+    const { sounds, clock } = this.#services;
     const { soundMissing: onMissing } = this.#listener;
     const { folder } = this.#bot;
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
-    const makers: AudioMakers = { synthesizer, sound: (source, format, signal) => sounds.play(folder, source, format, signal) };
+    const makers: AudioMakers = {
+      synthesizer: this.#ahead,
+      sound: (source, format, signal) => sounds.play(folder, source, format, signal),
+    };
     return new Reply(this.#outbound, makers, clock, this.#timeline, { turnIndex, source, unitPrefix, onFailure, onMissing });
   }
 }

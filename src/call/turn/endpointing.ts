@@ -82,7 +82,10 @@ function commit(
   nowMs: number,
 ): Step {
   const { recogniser } = state;
-  const { voicedMs, interrupted } = state.phase;
+  const { interrupted } = state.phase;
+  // Without any pitch it was no voice: a hiss, or the comfort noise of a telephone that was muted.
+  const hadPitch = state.voice.lastPitchedMs !== undefined && state.voice.lastPitchedMs >= state.phase.sinceMs;
+  const voicedMs = hadPitch ? state.phase.voicedMs : 0;
   const phase = { name: 'settling', committedAtMs: atMs, sentAtMs: nowMs, voicedMs, interrupted, fillerSaid: false } as const;
   // A commit unanswered by now was lost with its socket and is not waited for.
   const lost = recogniser.lastCommitMs !== undefined && nowMs - recogniser.lastCommitMs >= settings.endpointing.settleAbandonMs;

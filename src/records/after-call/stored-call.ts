@@ -50,6 +50,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
       interruptions: record.interruptions.length,
       falseAlarms: record.falseAlarms,
       ...record.playout,
+      ...lineOf(record),
     },
     legs: [{ id: legId, index: 0, startedAtMs: record.startedAtWallMs, endedAtMs: ended ? record.endedAtWallMs : undefined }],
     attachments: record.attachments.map((attachment, index) => ({
@@ -133,4 +134,12 @@ function spokenBetween(
 
 function definedOnly(latency: object): Record<string, number> {
   return Object.fromEntries(Object.entries(latency).filter(([, valueMs]) => typeof valueMs === 'number' && valueMs >= 0));
+}
+
+/** Measures of the caller's line; problems are 1 where they are. */
+function lineOf({ line }: CallRecord): Record<string, number> {
+  if (line === undefined) return {};
+  const { gapsMs, clippedShare, problems } = line;
+  const named = { gaps: 'lineGaps', clipping: 'lineClipping' } as const;
+  return { lineGapsMs: gapsMs, lineClippedShare: clippedShare, ...Object.fromEntries(problems.map((each) => [named[each], 1])) };
 }

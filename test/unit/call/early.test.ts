@@ -45,6 +45,34 @@ describe('an answer made early', () => {
     return bench.quiet(1_500);
   }
 
+  it('has its first sentence spoken while the silence is waited for, once', async () => {
+    using bench = await calling();
+    await bench.voice(600);
+    bench.partial(0, 'tuesday');
+    const before = bench.askedAs.length;
+    await bench.quiet(500);
+    expect([bench.askedAs.length - before, bench.attachment.playing]).toEqual([1, false]);
+    await bench.quiet(160);
+    // The synthesizer would answer no more: what was made is heard.
+    bench.synthesisFails = true;
+    bench.recognised(0, 'Tuesday.');
+    await bench.quiet(40);
+    expect(bench.attachment.playing).toBe(true);
+    expect(bench.askedAs.length - before).toBe(1);
+  });
+
+  it('is spoken by another request when its sentence could not be spoken early', async () => {
+    using bench = await calling();
+    await bench.voice(600);
+    bench.partial(0, 'tuesday');
+    bench.synthesisFails = true;
+    await bench.quiet(660);
+    bench.synthesisFails = false;
+    bench.recognised(0, 'Tuesday.');
+    await bench.quiet(40);
+    expect(bench.attachment.playing).toBe(true);
+  });
+
   it('is spoken as soon as the words turn out to be all', async () => {
     using bench = await calling();
     await bench.voice(600);

@@ -131,6 +131,11 @@ export const callView = callSummaryView.omit(ofLists).extend({
   /** `listen`: a call between people; the bot's texts are those of the other party. */
   mode: z.enum(['bot', 'listen']),
   summary: z.record(z.string(), z.number()),
+  /**
+   * The caller's line: audio that never arrived, the share of their speech that was clipped, and what of it harmed their words. Null where it was not
+   * measured.
+   */
+  line: z.object({ gapsMs: z.number(), clippedShare: z.number(), problems: z.array(z.enum(['gaps', 'clipping'])) }).nullable(),
   /** Outbound calls: who answered, with each opinion; the message left; and the metadata given. */
   outbound: outboundCall.extend({ metadata: z.record(z.string(), z.string()) }).nullable(),
   /** The person asked not to be called again. */
@@ -225,6 +230,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     legalHold: keeping.legalHold,
     cost: call.cost ?? null,
     mode: call.mode ?? 'bot',
+    line: lineView(call.summary),
     outbound:
       outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor([call.from, call.to], key)) },
     optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
@@ -234,6 +240,15 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     transfers: transfers.map((transfer) => ({ ...transfer, to: numbersFor(key)(transfer.to) })),
     attempt: attempt === undefined ? null : viewOfAttempt(attempt, key),
   });
+}
+
+function lineView(summary: Readonly<Record<string, number>>): z.output<typeof callView>['line'] {
+  const { lineGapsMs: gapsMs, lineClippedShare: clippedShare, lineGaps, lineClipping } = summary;
+  if (gapsMs === undefined || clippedShare === undefined) return null;
+  const problems: ('gaps' | 'clipping')[] = [];
+  if (lineGaps === 1) problems.push('gaps');
+  if (lineClipping === 1) problems.push('clipping');
+  return { gapsMs, clippedShare, problems };
 }
 
 /** An outbound call that is not in the store: it is ringing, in progress, or was never answered. */
@@ -250,6 +265,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     cost: null,
     mode: 'bot',
     summary: {},
+    line: null,
     outbound: null,
     optOut: null,
     transfers: [],

@@ -60,3 +60,24 @@ it('takes the end of a text that is longer than anybody speaks', () => {
     Array.from({ length: 3 }, () => [true, true, true]),
   );
 });
+
+it('takes noise out of what the recogniser hears, lost audio included, and leaves the recording and the detector alone', () => {
+  const [recorded, detected, heard]: [number[], number[], number[]] = [[], [], []];
+  let isClosed = false;
+  const detector = {
+    process(frame: Int16Array) {
+      detected.push(frame[0] ?? 0);
+      return { voiced: false, speechLike: 0 };
+    },
+    close: () => undefined,
+  };
+  const ear = new InboundAudio(detector, new EchoGuard(), () => undefined, {
+    sound: { caller: (pcm) => void recorded.push(pcm[0] ?? 0) },
+    suppressed: { process: (pcm) => pcm.map((sample) => sample - 1), close: () => (isClosed = true) },
+  });
+  const recogniser = { send: (pcm: Int16Array) => void heard.push(pcm[0] ?? 0) };
+  for (const timestampMs of [0, 20, 80])
+    ear.hear(new Int16Array(160).fill(9), timestampMs, { nowMs: 1_000 + timestampMs, wallMs: 0, silent: false }, recogniser);
+  ear.close();
+  expect([recorded, detected, heard, isClosed]).toEqual([[9, 9, 9], [9, 9, 9], [8, 8, -1, 8], true]);
+});
