@@ -169,11 +169,11 @@ describe.runIf(chromiumProgram !== undefined)('the overview and the calls to loo
 
     await page.getByRole('button', { name: 'Assign to me' }).click();
     await page.getByText('Assigned to operator').waitFor();
-    await page.getByLabel('Labels').fill('endpointing');
+    await page.getByRole('combobox', { name: 'Labels' }).fill('endpointing');
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Comment' }).fill('Wait longer after a day.');
     await page.getByRole('button', { name: 'Comment', exact: true }).click();
-    await page.getByText('Wait longer after a day.').waitFor();
+    await page.getByRole('region', { name: 'Comments' }).getByRole('listitem').getByText('Wait longer after a day.').waitFor();
     await opened.lookOver('inbox');
     await page.getByRole('region', { name: 'Review' }).getByRole('button', { name: 'Done' }).click();
     await expect.poll(() => list.getByRole('listitem').count(), { timeout: HANGS_MS }).toBe(2);
@@ -190,7 +190,10 @@ describe.runIf(chromiumProgram !== undefined)('the overview and the calls to loo
   it('shows a viewer why calls are here, in Hindi too, and lets them decide nothing', async () => {
     await using opened = await open('viewer', '/inbox?call=angry');
     const { page } = opened;
-    await page.getByText(/\*{4,}/u).first().waitFor();
+    await page
+      .getByText(/\*{4,}/u)
+      .first()
+      .waitFor();
     await page.getByRole('region', { name: 'Why it is here' }).getByText('Angry').waitFor();
     expect(await page.getByRole('button', { name: 'Done' }).count()).toBe(0);
     expect(await page.getByRole('textbox', { name: 'Comment' }).count()).toBe(0);
