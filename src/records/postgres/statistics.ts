@@ -34,13 +34,14 @@ const counted = z.object({
 });
 const summed = z.object({
   key: z.string(),
+  currency: z.string(),
   bot_name: z.string(),
   bot_version: z.string(),
   first_ms: z.coerce.number(),
   last_ms: z.coerce.number(),
+  micros: z.coerce.number(),
   figures: z.array(z.number()),
 });
-const cost = z.object({ key: z.string(), currency: z.string(), micros: z.coerce.number() });
 const outcome = z.object({ disposition: z.string(), calls: z.number() });
 
 /** Changed quarters of an hour that a reader computes itself; the sweep does the rest. */
@@ -113,7 +114,7 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
   async figuresByPeriod(tenantId: string, asked: CountedCalls, startsMs: readonly number[]): Promise<readonly Figures[]> {
     // The first call's quarter of an hour may have begun before the range.
     const starts = [Number.MIN_SAFE_INTEGER, ...startsMs.slice(1)];
-    const found = await this.#sums(tenantId, asked, sql`width_bucket(slot_ms, ${sql.param(starts)}::bigint[])::text`);
+    const found = await this.#sums(tenantId, asked, sql`width_bucket(slot_ms::float8, ${sql.param(starts)}::float8[])::text`);
     const byKey = new Map(found.map((group) => [group.key, figuresOnly(group)]));
     return startsMs.map((_, at) => byKey.get(String(at + 1)) ?? NONE);
   }
@@ -156,28 +157,28 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     );
     if (stale !== undefined) await this.atOnce(tenantId, (tx) => rollUp(tx, tenantId, AT_READING));
     const source = countedRows(tenantId, asked);
-    const figures = await this.#rows(
+    const found = await this.#rows(
       tenantId,
       summed,
-      sql`SELECT ${key} AS key, min(bot_name) AS bot_name, min(bot_version) AS bot_version, min(slot_ms) AS first_ms, max(slot_ms) AS last_ms,
-        ARRAY[${SUMS}] AS figures FROM (${source}) AS rolled GROUP BY 1`,
+      sql`SELECT ${key} AS key, currency, min(bot_name) AS bot_name, min(bot_version) AS bot_version, min(slot_ms) AS first_ms,
+        max(slot_ms) AS last_ms, sum(cost_micros) AS micros, ARRAY[${SUMS}] AS figures
+      FROM (${source}) AS rolled GROUP BY 1, currency ORDER BY currency`,
     );
-    const costs = await this.#rows(
-      tenantId,
-      cost,
-      sql`SELECT ${key} AS key, currency, sum(cost_micros) AS micros FROM (${source}) AS rolled WHERE currency <> '' GROUP BY 1, 2 ORDER BY 2`,
-    );
-    return figures
-      .filter(({ figures: [calls = 0] }) => calls > 0)
-      .map((row) => ({
-        key: row.key,
-        botName: row.bot_name,
-        botVersion: row.bot_version,
-        firstMs: row.first_ms,
-        lastMs: row.last_ms,
-        ...figuresIn(row.figures),
-        costs: costs.filter((each) => each.key === row.key).map(({ currency, micros }) => ({ currency, micros })),
-      }));
+    return [...new Set(found.map((row) => row.key))].flatMap((group) => {
+      const rows = found.filter((row) => row.key === group);
+      const sums = SUMMED.map((_, at) => rows.reduce((sum, { figures }) => sum + (figures[at] ?? 0), 0));
+      const [first] = rows;
+      if (first === undefined || sums[0] === 0) return [];
+      return {
+        key: group,
+        botName: first.bot_name,
+        botVersion: first.bot_version,
+        firstMs: Math.min(...rows.map(({ first_ms: ms }) => ms)),
+        lastMs: Math.max(...rows.map(({ last_ms: ms }) => ms)),
+        ...figuresIn(sums),
+        costs: rows.flatMap(({ currency, micros }) => (currency === '' ? [] : { currency, micros })),
+      };
+    });
   }
 
   async costs(tenantId: string, { fromMs, toMs }: { fromMs: number; toMs: number }, by: CostGroup): Promise<readonly CostSum[]> {

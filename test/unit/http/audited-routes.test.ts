@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { analysisRoutes } from '../../../src/http/api/calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
 import { botChatRoutes } from '../../../src/http/api/bots/bot-chat-routes.ts';
+import { reviewRoutes } from '../../../src/http/api/calls/review-routes.ts';
 import { browserCallRoute } from '../../../src/http/api/calls/live-call-routes.ts';
 import { deliveryRoutes, jobRoutes } from '../../../src/http/api/system/operation-routes.ts';
 
@@ -15,7 +16,11 @@ const deps = {
     enqueue: async () => undefined,
   },
   profiles: { names: ['sales'] },
-  store: { calls: { get: async () => ({}) } },
+  store: {
+    calls: { get: async () => ({}) },
+    reviews: { change: async () => true, get: async () => undefined, comments: async () => [] },
+  },
+  clock: { wallMs: () => 0 },
   live: { listening: { bots: () => ['clinic'] } },
   browserCalls: { begin: async () => ({ callId: 'call_2', streamUrl: 'wss://a.test', expiresAt: '' }) },
   bots: {
@@ -40,6 +45,14 @@ it.each([
     params: { callId: 'call_1' },
     body: { profile: 'sales' },
     action: 'call.analyse',
+    subject: 'call_1',
+  },
+  {
+    add: reviewRoutes,
+    path: '/calls/:callId/review',
+    params: { callId: 'call_1' },
+    body: { state: 'done' },
+    action: 'call.review',
     subject: 'call_1',
   },
   {

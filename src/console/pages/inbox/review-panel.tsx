@@ -181,9 +181,7 @@ function Comments({ callId, comments }: { readonly callId: string; readonly comm
           <Textarea
             w="100%"
             size="sm"
-            autosize
-            minRows={2}
-            maxRows={8}
+            rows={3}
             maxLength={4_000}
             aria-label={w.comment}
             placeholder={w.commentHint}

@@ -1,4 +1,4 @@
-import { Skeleton, Table, Text } from '@mantine/core';
+import { Anchor, Skeleton, Table, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { StatisticsView, VersionFigures } from '../../../http/api/calls/statistics-views.ts';
@@ -39,7 +39,9 @@ function Comparison({
         <Table.Thead>
           <Table.Tr>
             <Table.Th>
-              <Link href={`/bots/${encodeURIComponent(bot)}`}>{bot}</Link>
+              <Anchor component={Link} href={`/bots/${encodeURIComponent(bot)}`} fz="sm">
+                {bot}
+              </Anchor>
             </Table.Th>
             <Version name={w.previous} of={previous} />
             <Version name={w.newest} of={newest} />

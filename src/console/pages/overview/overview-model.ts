@@ -103,6 +103,9 @@ export interface Change {
   readonly verdict: 'better' | 'worse' | 'neither';
 }
 
+/** Waits that differ by less are alike: counted ones are no more exact. */
+const NOTICED_MS = 50;
+
 /** @returns undefined where there is nothing to compare with */
 export function changeOf(now: Tile | undefined, before: Tile | undefined): Change | undefined {
   if (now === undefined || before === undefined || now.kind !== before.kind || now.currency !== before.currency) return undefined;
@@ -110,7 +113,10 @@ export function changeOf(now: Tile | undefined, before: Tile | undefined): Chang
     const sign = Math.sign(by) * BETTER[now.name];
     return { by, unit, verdict: sign > 0 ? 'better' : sign < 0 ? 'worse' : 'neither' };
   };
-  if (now.kind === 'wait') return change(now.count - before.count, 'ms');
+  if (now.kind === 'wait') {
+    const byMs = now.count - before.count;
+    return change(Math.abs(byMs) < NOTICED_MS ? 0 : byMs, 'ms');
+  }
   if (now.kind !== 'share')
     return before.count === 0 ? undefined : change(Math.round((now.count / before.count - 1) * 100), 'percent');
   if (now.whole === 0 || before.whole === 0) return undefined;
