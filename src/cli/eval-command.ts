@@ -9,10 +9,12 @@ import { countedAs } from '../outbound/attempt-steps.ts';
 import { junitOf } from '../rehearsal/evals/junit.ts';
 import { htmlReport } from '../rehearsal/evals/html-report.ts';
 import { compareRuns, type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
+import { readFixture } from '../rehearsal/replay/fixture-file.ts';
 import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
 import type { SoundDepth } from './eval/sound-depth.ts';
 import { otherVersion } from './eval/other-version.ts';
 import { printResults, reportOf } from './eval/report.ts';
+import { storedKey } from './replay-command.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { Progress } from './shell/progress.ts';
 import { countOption, EXIT, numberOption, printJson, printNote, UsageError } from './shell/output.ts';
@@ -122,7 +124,7 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
 async function openSound(carrier: string, suites: readonly Suite[], { bots }: Configuration): Promise<SoundDepth> {
   const { SoundDepth: Depth } = await import('./eval/sound-depth.ts');
   const called = bots.filter(({ name }) => suites.some(({ bot }) => bot === name));
-  return new Depth(carrier, called);
+  return new Depth({ carrier, bots: called });
 }
 
 /** The same calls with another version of the bots. */
@@ -147,6 +149,7 @@ function optionsOf(flags: EvalFlags, { config, bots }: Configuration, seed: numb
     deadlineMs: deadline * 1000,
     env: readEnvironment(),
     dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
+    fixture: (path) => readFixture(path, systemClock.wallMs(), storedKey),
   };
 }
 

@@ -21,7 +21,7 @@ export interface LoadedBots {
   readonly holdSounds: ReadonlyMap<Bot, AmbientLoops>;
 }
 
-interface LoadingParts {
+export interface LoadingParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -29,6 +29,8 @@ interface LoadingParts {
   readonly health: BotHealth;
   /** Whether callers of a tenant's bots can be promised a call. */
   readonly placesCalls: (tenant: string) => boolean;
+  /** As in `GatewayOptions`. */
+  readonly aroundDialogs?: ((dialog: BotDialog, bot: Bot) => BotDialog) | undefined;
 }
 
 /** The bots that new calls get, and what live calls still hold of earlier ones. */
@@ -85,8 +87,13 @@ export class BotsOfCalls implements AsyncDisposable {
   }
 }
 
-async function loadBotsForCalls(bots: readonly Bot[], { clock, logger, health, placesCalls }: LoadingParts): Promise<LoadedBots> {
-  const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
+async function loadBotsForCalls(
+  bots: readonly Bot[],
+  { clock, logger, health, placesCalls, aroundDialogs = (dialog) => dialog }: LoadingParts,
+): Promise<LoadedBots> {
+  const entries = await Promise.all(
+    bots.map(async (bot) => ({ bot, dialog: aroundDialogs(await loadBotDialog(bot, clock), bot) })),
+  );
   const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
     new Map(
       bots.flatMap((bot) => {

@@ -24,6 +24,12 @@ export interface CallTimes {
   readonly durationMs: number;
 }
 
+/** What a call cost. */
+export interface CallPrice {
+  readonly currency: string;
+  readonly total: number;
+}
+
 export const NOT_BEGUN = 'not-begun';
 
 /** What is known of a rehearsed call, for the checks and the reports. */
@@ -50,12 +56,18 @@ export interface Evidence {
   readonly turns: number;
   readonly interruptions: number;
   readonly interruptionsIgnored: number;
+  /** How often the bot began to answer while the caller still spoke; known of calls with sound alone. */
+  readonly cutOffs: number;
+  /** Undefined where there are no prices. */
+  readonly cost: CallPrice | undefined;
   readonly times: CallTimes;
   /** Errors of a dialog that had no answer. */
   readonly failures: readonly string[];
   /** What kept the scenario from being played: a caller without a turn, a request that no mock answers. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
+  /** Path of a WAV file with the caller on the left and the bot on the right; only where the call had sound, and is kept. */
+  readonly sound?: string | undefined;
 }
 
 /** Of a call that could not be made. */
@@ -78,6 +90,8 @@ export function nothingOf({ name, language }: { readonly name: string; readonly 
     turns: 0,
     interruptions: 0,
     interruptionsIgnored: 0,
+    cutOffs: 0,
+    cost: undefined,
     times: { firstWordMs: undefined, replyP95Ms: undefined, longestWaitMs: undefined, durationMs: 0 },
     failures: [],
     problems: [problem],

@@ -98,6 +98,8 @@ const manner = z.strictObject({
       noise: z.number().min(0).max(0.5).default(0),
       /** Longest delay of a frame, which varies from frame to frame. */
       jitterMs: z.number().min(0).max(1000).default(0),
+      /** How much quieter the bot's voice comes back from the caller's phone, in dB; no echo where absent. */
+      echoDb: z.number().min(0).max(80).optional(),
     })
     .prefault({}),
 });
@@ -116,13 +118,16 @@ const callerObject = manner.extend({
   turns: z.array(turn).min(1).max(200).default([]),
   /** In place of turns. */
   persona: persona.optional(),
+  /** In place of turns: a kept call, as a path beside the suite. */
+  recorded: z.string().min(1).max(500).optional(),
   /** What the caller does when no turn fits; without it the scenario fails there. */
   otherwise: z.union([actObject.refine(hasOneAct, rule(ONE_ACT)), text]).optional(),
 });
 
 const caller = callerObject.refine(
-  ({ turns, persona: played }) => turns.length > 0 !== (played !== undefined),
-  rule('exactly one of turns and persona is expected'),
+  ({ turns, persona: played, recorded }) =>
+    Number(turns.length > 0) + Number(played !== undefined) + Number(recorded !== undefined) === 1,
+  rule('exactly one of turns, persona and recorded is expected'),
 );
 
 const callFacts = z.strictObject({
@@ -209,6 +214,10 @@ const expectation = z.strictObject({
   /** Interruptions that stopped the bot, and those that it ignored. */
   interruptions: count.optional(),
   interruptionsIgnored: count.optional(),
+  /** How often the bot began to answer while the caller still spoke; of calls with sound. */
+  cutOffs: count.optional(),
+  /** What the call may cost at most, in the currency of the prices. */
+  cost: z.strictObject({ most: z.number().min(0) }).optional(),
   /** Longest times, in ms, by the clock of the depth: virtual time in text. */
   times: z
     .strictObject({

@@ -38,6 +38,8 @@ const CALL: Evidence = {
   turns: 2,
   interruptions: 1,
   interruptionsIgnored: 0,
+  cutOffs: 0,
+  cost: undefined,
   times: { firstWordMs: 100, replyP95Ms: 900, longestWaitMs: undefined, durationMs: 9000 },
   failures: [],
   problems: [],
