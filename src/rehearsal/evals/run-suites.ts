@@ -1,12 +1,13 @@
 import type { CallRecord } from '../../call/log/call-record.ts';
 import type { Bot } from '../../config/bots.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { errorTextWithCause } from '../../kernel/errors.ts';
 import type { ChatGateway } from '../chat/open-chat.ts';
 import type { CallFixture } from '../replay/fixture.ts';
 import type { Environment } from '../../config/env.ts';
 import { type LocatedUnmet, unmetIn } from './checks.ts';
 import { EvalModel } from './eval-model.ts';
-import { type Evidence, NOT_BEGUN } from './evidence.ts';
+import { type Evidence, NOT_BEGUN, nothingOf } from './evidence.ts';
 import { judge } from './judge.ts';
 import { MockedWorld } from './mocked-world.ts';
 import { PersonaCaller } from './persona-caller.ts';
@@ -44,8 +45,15 @@ export interface EvalOptions {
   readonly fixture: (path: string) => Promise<CallFixture>;
   /** Ends the run; calls that were not made count as skipped. */
   readonly signal: AbortSignal;
+  /** A call that was made before, by the same suite, bot and seed: it is not made again. */
+  readonly made?: ((suite: Suite, scenario: ScenarioDocument, seed: number) => RunResult | undefined) | undefined;
   /** Called after each call. */
-  readonly onCall: (done: { readonly scenario: ScenarioResult; readonly calls: number; readonly of: number }) => void;
+  readonly onCall: (done: {
+    readonly scenario: ScenarioResult;
+    readonly result: RunResult;
+    readonly calls: number;
+    readonly of: number;
+  }) => void;
 }
 
 /** One call of a scenario. */
@@ -105,9 +113,11 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
     for (let call = calls[next]; call !== undefined && !options.signal.aborted; call = calls[next]) {
       next += 1;
       const { result, run } = call;
-      result.runs.push(await runOnce(result, options.seed + run, options));
+      const seed = options.seed + run;
+      const made = options.made?.(result.suite, result.scenario, seed) ?? (await runOnce(result, seed, options));
+      result.runs.push(made);
       done += 1;
-      options.onCall({ scenario: result, calls: done, of: calls.length });
+      options.onCall({ scenario: result, result: made, calls: done, of: calls.length });
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, options.jobs) }, work));
@@ -122,11 +132,14 @@ async function runOnce(result: ScenarioResult, seed: number, options: EvalOption
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
   const model = modelOf(result, seed, options);
-  const caller = await callerOf(suite, scenario, { bot, seed, model, fixture: options.fixture });
+  const caller = await callerOf(suite, scenario, { bot, seed, model, fixture: options.fixture }).catch(absentCaller);
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
   const world = new MockedWorld(mocks);
-  const call = await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf, costOf });
+  const call =
+    'problem' in caller
+      ? nothingOf(bot, caller.problem)
+      : await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf, costOf });
   const sentences = scenario.expect.judge;
   const isJudged = sentences !== undefined && model !== undefined && call.end !== NOT_BEGUN;
   const missed = [...unmetIn(scenario.expect, call), ...(isJudged ? await judge(sentences, call, model) : [])];
@@ -155,7 +168,7 @@ function modelOf(
   return new EvalModel(suite.model, env, seed);
 }
 
-/** @returns a caller without acts, and why, where the kept call cannot be read */
+/** @throws what reading a kept call throws: it has expired, was erased, or is none */
 async function callerOf(
   suite: Suite,
   { name: scenario, caller, call }: ScenarioDocument,
@@ -171,6 +184,11 @@ async function callerOf(
   if (persona !== undefined && model !== undefined)
     return new PersonaCaller(persona, caller, call.language ?? bot.language, model);
   return new ScriptedCaller(caller, new SeededRandom(seed, `${suite.bot}/${scenario}`));
+}
+
+/** A caller who is not there. */
+function absentCaller(error: unknown): Pick<Caller, 'unused'> & { readonly problem: string } {
+  return { unused: [], problem: `the kept call cannot be played: ${errorTextWithCause(error)}` };
 }
 
 /** What the runs of a scenario say of it. */

@@ -230,7 +230,7 @@ const expectation = z.strictObject({
 });
 
 /** A model behind an OpenAI-compatible address, for personas and judges. */
-const model = z.strictObject({
+export const modelDocument = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/u }),
   model: z.string().min(1).max(200),
   /** The environment variable with its key. */
@@ -271,7 +271,7 @@ export const suiteDocument = z
     /** How often each scenario is run. */
     runs: z.int().min(1).max(1000).default(1),
     share: share.default(1),
-    model: model.optional(),
+    model: modelDocument.optional(),
     /** Answers of servers in every scenario, after the scenario's own. */
     mocks: z.array(mock).max(100).optional(),
     scenarios: z.array(scenario).min(1).max(500),
@@ -300,7 +300,7 @@ export type SuiteDocument = z.output<typeof suiteDocument>;
 export type ScenarioDocument = SuiteDocument['scenarios'][number];
 export type CallerDocument = ScenarioDocument['caller'];
 export type PersonaDocument = z.output<typeof persona>;
-export type ModelDocument = z.output<typeof model>;
+export type ModelDocument = z.output<typeof modelDocument>;
 export type TurnDocument = Exclude<CallerDocument['turns'][number], string>;
 export type ConditionDocument = z.output<typeof conditionObject>;
 export type ActDocument = z.output<typeof actObject>;
