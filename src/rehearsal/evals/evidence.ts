@@ -19,6 +19,8 @@ export interface CallTimes {
   readonly firstWordMs: number | undefined;
   /** From the caller's last word to the bot's first sound, the 95th percentile. */
   readonly replyP95Ms: number | undefined;
+  /** All of these waits, in the order of the turns. */
+  readonly repliesMs: readonly number[];
   /** The longest of these waits; what covers a wait ends it. */
   readonly longestWaitMs: number | undefined;
   readonly durationMs: number;
@@ -92,7 +94,7 @@ export function nothingOf({ name, language }: { readonly name: string; readonly 
     interruptionsIgnored: 0,
     cutOffs: 0,
     cost: undefined,
-    times: { firstWordMs: undefined, replyP95Ms: undefined, longestWaitMs: undefined, durationMs: 0 },
+    times: { firstWordMs: undefined, replyP95Ms: undefined, repliesMs: [], longestWaitMs: undefined, durationMs: 0 },
     failures: [],
     problems: [problem],
     warnings: [],
@@ -157,6 +159,7 @@ export function timesOf({ turns, timeline, durationMs }: Pick<CallRecord, 'turns
   return {
     firstWordMs: attached === undefined || first === undefined ? undefined : Math.round(first.atMs - attached.atMs),
     replyP95Ms: percentile(replies, 0.95),
+    repliesMs: replies.map((replyMs) => Math.round(replyMs)),
     longestWaitMs: percentile(
       waits.map(({ silentMs }) => silentMs),
       1,

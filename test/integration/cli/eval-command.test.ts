@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { callKey, EvalRuns } from '../../../src/rehearsal/evals/eval-runs.ts';
@@ -181,6 +182,26 @@ describe('offhook eval', () => {
       );
     } finally {
       at[Symbol.dispose]();
+    }
+  });
+
+  it('is green in a folder that init has just made, and red with the heard line where its bot is broken', async () => {
+    const made = mkdtempSync(join(tmpdir(), 'offhook-evals-init-'));
+    try {
+      expect((await runCommand(['init', made])).code).toBe(0);
+      const env = { OFFHOOK_BOTS__FOLDER: join(made, 'config/bots'), OFFHOOK_DATA_DIR: join(made, 'data') };
+      const green = await runCommand(['eval'], env);
+      expect([green.code, green.stderr]).toEqual([0, '']);
+      const file = join(made, 'config/bots/desk.yaml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace('I have {{ day }} at', 'I have Sunday at'));
+      const junit = join(made, 'evals.xml');
+      const red = await runCommand(['eval', '--runs', '5', '--junit', junit], env);
+      expect(red.code).toBe(1);
+      expect(red.stdout).toContain('"I have Sunday at half past ten. Is that right?"');
+      expect(red.stdout).toContain('0 of 5 calls');
+      expect(readFileSync(junit, 'utf8')).toMatch(/<testsuite [^>]*failures="[1-9]/u);
+    } finally {
+      rmSync(made, { recursive: true, force: true });
     }
   });
 

@@ -40,7 +40,7 @@ const CALL: Evidence = {
   interruptionsIgnored: 0,
   cutOffs: 0,
   cost: undefined,
-  times: { firstWordMs: 100, replyP95Ms: 900, longestWaitMs: undefined, durationMs: 9000 },
+  times: { firstWordMs: 100, replyP95Ms: 900, repliesMs: [900], longestWaitMs: undefined, durationMs: 9000 },
   failures: [],
   problems: [],
   warnings: [],
