@@ -9,10 +9,15 @@ import { countedAs } from '../outbound/attempt-steps.ts';
 import { junitOf } from '../rehearsal/evals/junit.ts';
 import { htmlReport } from '../rehearsal/evals/html-report.ts';
 import { compareRuns, type EvalOptions, runSuites, type ScenarioResult } from '../rehearsal/evals/run-suites.ts';
+import { readFixture } from '../rehearsal/replay/fixture-file.ts';
 import { isFolder, readSuites, type Suite, suiteFiles } from '../rehearsal/evals/suite-file.ts';
 import type { SoundDepth } from './eval/sound-depth.ts';
+import { addJudgeCheckCommand } from './eval/judge-check.ts';
+import { addKeepCommand } from './eval/keep.ts';
 import { otherVersion } from './eval/other-version.ts';
 import { printResults, reportOf } from './eval/report.ts';
+import { SavedEvals, soundAt } from './eval/saved-evals.ts';
+import { storedKey } from './replay-command.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { Progress } from './shell/progress.ts';
 import { countOption, EXIT, numberOption, printJson, printNote, UsageError } from './shell/output.ts';
@@ -29,8 +34,10 @@ interface EvalFlags {
   readonly junit?: string;
   readonly html?: string;
   readonly against?: string;
-  readonly depth: 'text' | 'sound';
+  readonly depth: 'text' | 'sound' | 'line';
   readonly carrier: string;
+  readonly resume?: boolean;
+  readonly save: boolean;
 }
 
 /** Which scenarios are run. */
@@ -38,7 +45,7 @@ type EvalChoice = Pick<EvalFlags, 'only' | 'tag'>;
 
 /** `offhook eval`: simulated callers call the bots, and a verdict says whether each call went as its scenario expects. */
 export function addEvalCommand(program: Command): void {
-  program
+  const command = program
     .command('eval')
     .description('let simulated callers call your bots by the scenarios of config/evals, and check every call')
     .argument('[suite...]', 'files or folders of suites, or names of bots; all of config/evals when absent')
@@ -49,7 +56,7 @@ export function addEvalCommand(program: Command): void {
     .option('--tag <tag...>', 'only scenarios with one of these tags')
     .addOption(
       new Option('--depth <depth>', 'text: the session on virtual time; sound: a call through a simulated carrier')
-        .choices(['text', 'sound'])
+        .choices(['text', 'sound', 'line'])
         .default('text'),
     )
     .option('--carrier <name>', 'simulated carrier of calls with sound', 'twilio')
@@ -58,12 +65,19 @@ export function addEvalCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .option('--junit <file>', 'write the results as JUnit XML')
     .option('--html <file>', 'write the results as one HTML page, with the transcript of each failure')
+    .option('--resume', 'go on with the latest run of the same arguments that was stopped')
+    .option('--no-save', 'keep no results in the data folder, where the console shows them')
     .option('--against <version>', 'compare with another version of the bots: a folder of bots, or a git revision')
     .action(async (suites: readonly string[], flags: EvalFlags) => {
       process.stdout.once('error', () => process.exit(EXIT.ok));
       process.exit(await stayAwake(evaluate(suites, flags)));
     });
+  addKeepCommand(command);
+  addJudgeCheckCommand(command);
 }
+
+const NO_LINE =
+  'calls through a real Asterisk are no part of this command yet: test/peers/asterisk.test.ts shows how they are made; --depth sound has a simulated one (--carrier asterisk)';
 
 /** The largest seed: seeds are 32 bits. */
 const MOST_SEED = 2 ** 32 - 1;
@@ -86,27 +100,43 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
   try {
     if (flags.depth === 'sound' && flags.against !== undefined)
       throw new UsageError('--against compares calls in text: give it without --depth sound');
+    if (flags.depth === 'line') throw new UsageError(NO_LINE);
     const configuration = requireConfiguration();
     const suites = await suitesToRun(names, flags, configuration);
     using progress = new Progress('calls');
-    const seed = flags.seed ?? Math.floor(Math.random() * 2 ** 31);
+    const saving = await SavedEvals.open({ names, flags, suites, configuration });
+    const { seed } = saving;
     const startedMs = systemClock.nowMs();
     using stop = new StopSignal();
-    await using sound = flags.depth === 'sound' ? await openSound(flags.carrier, suites, configuration) : undefined;
+    await using sound = flags.depth === 'sound' ? await openSound(flags.carrier, suites, configuration, saving) : undefined;
     const options: EvalOptions = {
       ...optionsOf(flags, configuration, seed),
       rehearse: sound?.rehearse,
       signal: stop.signal,
-      onCall: ({ scenario: { suite, scenario }, calls, of }) =>
-        progress.update(`${calls} of ${of}: ${suite.bot}, ${scenario.name}`, calls / of),
+      made: saving.made,
+      onCall: ({ scenario: { suite, scenario }, result, calls, of }) => {
+        saving.add(suite, scenario, result);
+        progress.update(`${calls} of ${of}: ${suite.bot}, ${scenario.name}`, calls / of);
+      },
     };
-    const before = flags.against === undefined ? undefined : await runBefore(flags.against, suites, options);
+    const before =
+      flags.against === undefined
+        ? undefined
+        : await runBefore(flags.against, suites, { ...options, made: undefined, onCall: () => undefined });
     const results = await runSuites(suites, options);
     progress[Symbol.dispose]();
     const tookMs = Math.round(systemClock.nowMs() - startedMs);
     if (flags.junit !== undefined) writeFileSync(flags.junit, junitOf(results));
     if (flags.html !== undefined)
-      writeFileSync(flags.html, htmlReport(results, { seed, madeAt: new Date(systemClock.wallMs()).toISOString() }));
+      writeFileSync(
+        flags.html,
+        htmlReport(results, {
+          seed,
+          madeAt: new Date(systemClock.wallMs()).toISOString(),
+          soundOf: ({ sound: path }) => soundAt(path),
+        }),
+      );
+    await saving.finish(results, stop.signal.aborted);
     const against = before === undefined ? undefined : { version: flags.against ?? '', changes: compareRuns(before, results) };
     const report = reportOf(results, { seed, tookMs, depth: flags.depth, stopped: stop.signal.aborted, against });
     if (json) printJson(report);
@@ -122,10 +152,15 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
 }
 
 /** Loaded for calls with sound alone: it brings a gateway along. @throws UsageError for a carrier that is not simulated */
-async function openSound(carrier: string, suites: readonly Suite[], { bots }: Configuration): Promise<SoundDepth> {
+async function openSound(
+  carrier: string,
+  suites: readonly Suite[],
+  { bots }: Configuration,
+  { soundPath }: SavedEvals,
+): Promise<SoundDepth> {
   const { SoundDepth: Depth } = await import('./eval/sound-depth.ts');
   const called = bots.filter(({ name }) => suites.some(({ bot }) => bot === name));
-  return new Depth(carrier, called);
+  return new Depth({ carrier, bots: called, soundPath });
 }
 
 /** The same calls with another version of the bots. */
@@ -155,6 +190,7 @@ export function optionsOf(
     deadlineMs: deadline * 1000,
     env: readEnvironment(),
     dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
+    fixture: (path) => readFixture(path, systemClock.wallMs(), storedKey),
   };
 }
 

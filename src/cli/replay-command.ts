@@ -53,7 +53,7 @@ export function addReplayCommand(program: Command): void {
 }
 
 /** The key of a sealed fixture: in the configured store, which may be a running gateway's. */
-const storedKey: FixtureKey = async (tenantId, callId, make) => {
+export const storedKey: FixtureKey = async (tenantId, callId, make) => {
   const { config } = requireConfiguration();
   const logger = createLogger({ level: 'error', personal: false });
   const records = await openRecords({ config, clock: systemClock, logger, lasting: false });

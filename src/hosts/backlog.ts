@@ -5,6 +5,7 @@ import type { Settings } from '../config/schema.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CallRecord } from '../records/record.ts';
 import { CallFixtures } from '../rehearsal/replay/call-fixtures.ts';
+import { EvalRuns } from '../rehearsal/evals/eval-runs.ts';
 import { FIXTURES_FOLDER } from '../rehearsal/replay/fixture-keeping.ts';
 import { RecordingFetcher } from '../records/submissions/recording-fetcher.ts';
 import { soundReader } from '../records/analysis/sound-reader.ts';
@@ -56,6 +57,7 @@ export interface Backlog extends Records {
   /** What the API needs to play messages that callers left. */
   readonly voicemails: VoicemailSounds;
   /** What the API needs to replay calls. */
+  readonly evals: EvalRuns;
   readonly replays: ReplayOrders;
 }
 
@@ -104,6 +106,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     },
     peaks: new RecordingPeaks(records.recordings, new RecordingCoder(), join(settings.dataDir, 'work')),
     voicemails: new VoicemailSounds(records.recordings, new RecordingCoder(), join(settings.dataDir, 'work')),
+    evals: new EvalRuns(settings.dataDir),
     replays: {
       fixtures: new CallFixtures({
         folder: join(settings.dataDir, FIXTURES_FOLDER),

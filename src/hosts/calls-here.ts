@@ -118,13 +118,14 @@ async function startCallsOf(
   abandon: (attachmentId: string) => void,
 ): Promise<Calls> {
   const { options, speech, carriers, events, journal, backlog, metrics, spend } = parts;
-  const { config, bots, clock, logger, news } = options;
+  const { config, bots, clock, logger, news, aroundDialogs } = options;
   const calls = await startCalls({
     config,
     bots,
     clock,
     logger,
     news,
+    aroundDialogs,
     speech,
     carriers,
     events,

@@ -44,7 +44,7 @@ import { socketDirOf } from '../records/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
 import { withTrials } from '../config/bot-trials.ts';
-import { BotsOfCalls } from './loaded-bots.ts';
+import { BotsOfCalls, type LoadingParts } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
 import type { GatewaySpeech } from './speech.ts';
 
@@ -68,6 +68,8 @@ export interface CallsOptions {
   readonly legDoor: LegDoor;
   /** Hears what happens in calls, their words included. */
   readonly news?: ((news: CallNews) => void) | undefined;
+  /** As in `GatewayOptions`. */
+  readonly aroundDialogs?: LoadingParts['aroundDialogs'];
   /** A call is over, and its place free. */
   readonly onOver?: CallRegistryOptions['onOver'];
   /** The media of a call that was dialled has come. */
@@ -104,7 +106,7 @@ const TICK_MS = 20;
 
 /** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
 export async function startCalls(options: CallsOptions): Promise<Calls> {
-  const { config, speech, clock, logger, events, journal } = options;
+  const { config, speech, clock, logger, events, journal, aroundDialogs } = options;
   const { settings } = config;
   // Makes what reads opt-outs and wishes for a call, which takes tens of milliseconds: here, and not in a call.
   readOptOut('hello is anybody there');
@@ -112,7 +114,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const health = new BotHealth({ clock, logger });
   const placesCallsOf = { settings, tenants: config.tenants ?? [], carriers: options.carriers };
   const placing = (tenant: string): boolean => placesCalls(placesCallsOf, tenant);
-  const bots = new BotsOfCalls({ clock, logger, events, health, placesCalls: placing });
+  const bots = new BotsOfCalls({ clock, logger, events, health, placesCalls: placing, aroundDialogs });
   bots.use(await bots.load(options.bots));
   const followed = new FollowedNews(clock);
   const liveNews = await openLiveNews(options);

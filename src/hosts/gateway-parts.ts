@@ -7,6 +7,7 @@ import { type OpenCarriers, openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { NO_PRICES } from '../config/prices.ts';
+import type { BotDialog } from '../dialog/bot-dialog.ts';
 import type { CallIntake } from '../http/intake.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   readonly botFolder?: BotFolder;
   /** Hears what happens in calls of this process, their words included. */
   readonly news?: (news: CallNews) => void;
+  /** Stands in for each bot's dialog in calls of this process, such as a rehearsal that answers what the dialog asks its servers. */
+  readonly aroundDialogs?: ((dialog: BotDialog, bot: Bot) => BotDialog) | undefined;
   /** What this machine shares with the others of its gateway; it is the only one where absent. */
   readonly shared?: SharedState | undefined;
   /** Processes that have the calls; this process has them when absent. */

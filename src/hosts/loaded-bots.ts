@@ -26,7 +26,7 @@ export interface LoadedBots {
   readonly holdSounds: ReadonlyMap<Bot, AmbientLoops>;
 }
 
-interface LoadingParts {
+export interface LoadingParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -34,6 +34,8 @@ interface LoadingParts {
   readonly health: BotHealth;
   /** Whether callers of a tenant's bots can be promised a call. */
   readonly placesCalls: (tenant: string) => boolean;
+  /** As in `GatewayOptions`. */
+  readonly aroundDialogs?: ((dialog: BotDialog, bot: Bot) => BotDialog) | undefined;
 }
 
 /** The bots that new calls get, and what live calls still hold of earlier ones. */
@@ -144,10 +146,13 @@ export class BotsOfCalls implements AsyncDisposable {
 }
 
 async function loadBotsForCalls(bots: readonly Bot[], parts: LoadingParts): Promise<LoadedBots> {
-  const { clock, logger } = parts;
+  const { clock, logger, aroundDialogs = (dialog) => dialog } = parts;
   const trials = bots.flatMap(({ trial }) => trial?.bot ?? []);
   const entries = await Promise.all(
-    [...bots, ...trials].map(async (bot): Promise<LoadedEntry> => ({ bot, dialog: await loadBotDialog(bot, clock) })),
+    [...bots, ...trials].map(async (bot): Promise<LoadedEntry> => ({
+      bot,
+      dialog: aroundDialogs(await loadBotDialog(bot, clock), bot),
+    })),
   );
   const current = entries.filter(({ bot }) => !trials.includes(bot));
   const tried = entries.filter(({ bot }) => trials.includes(bot));

@@ -212,7 +212,7 @@ export abstract class DialledSide<Call extends Pick<SimulatedCarrierCall, 'ended
   readonly call: Call;
   readonly ended: Promise<unknown>;
   /** Of the call's media stream; `light` is known at the answer. */
-  protected readonly stream: { light: boolean };
+  protected readonly stream: LineOptions & { light: boolean };
 
   /** @param callOf makes the call; its `tellEnd` tells nothing, as the phone reports the end with whatever came before it */
   constructor(callOf: (about: { readonly stream: LineOptions; readonly tellEnd: () => Promise<unknown> }) => Call) {
@@ -225,8 +225,8 @@ export abstract class DialledSide<Call extends Pick<SimulatedCarrierCall, 'ended
   /** Opens the media stream of the order. */
   protected abstract answer(): Promise<CallerLine>;
 
-  open(fullMedia: boolean): Promise<CallerLine> {
-    this.stream.light = !fullMedia;
+  open(fullMedia: boolean, stream: LineOptions = {}): Promise<CallerLine> {
+    Object.assign(this.stream, stream, { light: !fullMedia });
     return this.answer();
   }
 

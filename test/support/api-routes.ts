@@ -17,6 +17,7 @@ export const unusedApi = {
   peaks: {},
   voicemails: {},
   replays: {},
+  evals: {},
   dispatcher: {},
   bots: { chats: {} },
   clock: new ManualClock(),

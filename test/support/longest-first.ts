@@ -14,6 +14,7 @@ const LONGEST = [
   'e2e/installed',
   'contract/dialling',
   'integration/cli/conformance-command',
+  'integration/cli/eval-sound',
   'e2e/console/talk',
   'e2e/console/calls',
   'e2e/console/call',

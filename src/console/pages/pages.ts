@@ -1,6 +1,7 @@
 import {
   Activity,
   Bot,
+  FlaskConical,
   History,
   Inbox,
   LayoutDashboard,
@@ -92,6 +93,13 @@ export const PAGES: readonly ConsolePage[] = [
   },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
   { path: '/bots/:name/edit', scope: 'bots:write', view: loaded(() => import('./bots/edit/edit-page.tsx'), 'EditBotPage') },
+  {
+    path: '/evals',
+    menu: { name: 'evals', group: 'build', icon: FlaskConical },
+    scope: 'bots:read',
+    view: loaded(() => import('./evals/evals-page.tsx'), 'EvalsPage'),
+  },
+  { path: '/evals/:id', scope: 'bots:read', view: loaded(() => import('./evals/eval-page.tsx'), 'EvalPage') },
   {
     path: '/talk',
     menu: { name: 'talk', group: 'build', icon: Mic },

@@ -5,6 +5,7 @@ import type { AlertWatch } from '../../alerts/alert-watch.ts';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { CallDialler } from '../../outbound/dialler.ts';
 import type { BotChats } from '../../rehearsal/chat/bot-chats.ts';
+import type { EvalRuns } from '../../rehearsal/evals/eval-runs.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { PlacingMeans } from '../../config/tenants.ts';
 import type { Settings } from '../../config/schema.ts';
@@ -123,6 +124,8 @@ export interface ApiDeps {
   readonly alerts?: AlertWatch | undefined;
   /** Absent where costs are not served. */
   readonly prices?: PriceList | undefined;
+  /** Runs of `offhook eval` in the data folder; absent without one. */
+  readonly evals?: Pick<EvalRuns, 'list' | 'read' | 'sound'> | undefined;
   /** Absent without webhooks. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'replay'> | undefined;
 }

@@ -25,6 +25,7 @@ import { campaignRoutes } from './campaigns/campaign-routes.ts';
 import { callRoutes } from './calls/call-routes.ts';
 import { dialListRoutes } from './campaigns/dial-list-routes.ts';
 import { dialRoutes } from './calls/dial-routes.ts';
+import { evalRoutes } from './evals/eval-routes.ts';
 import { erasureRoutes } from './system/erasure-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -113,6 +114,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         costRoutes,
         botChatRoutes,
         botEditRoutes,
+        evalRoutes,
         campaignRoutes,
         campaignProgressRoutes,
         dialListRoutes,

@@ -40,6 +40,7 @@ export function unmetIn(expect: ExpectationDocument, call: Evidence): Unmet[] {
     ...factsOf(expect, call),
     ...countsOf(expect, call),
     ...timesOf(expect, call),
+    ...costOf(expect, call),
   ];
 }
 
@@ -259,10 +260,15 @@ function listText(items: readonly string[]): string {
   return items.length === 0 ? 'there was none' : items.map(quoted).join(', ');
 }
 
-const COUNTED = { turns: 'turn', interruptions: 'interruption', interruptionsIgnored: 'ignored interruption' } as const;
+const COUNTED = {
+  turns: 'turn',
+  interruptions: 'interruption',
+  interruptionsIgnored: 'ignored interruption',
+  cutOffs: 'cut-off',
+} as const;
 
 function countsOf(expect: ExpectationDocument, call: Evidence): Unmet[] {
-  return (['turns', 'interruptions', 'interruptionsIgnored'] as const).flatMap((name): Unmet[] => {
+  return (['turns', 'interruptions', 'interruptionsIgnored', 'cutOffs'] as const).flatMap((name): Unmet[] => {
     const expected = expect[name];
     if (expected === undefined || isWithin(call[name], expected)) return [];
     return [{ keys: [name], expected: countText(expected, COUNTED[name], `${COUNTED[name]}s`), got: String(call[name]) }];
@@ -303,4 +309,10 @@ function timesOf({ times = {} }: ExpectationDocument, call: Evidence): Unmet[] {
       },
     ];
   });
+}
+
+function costOf({ cost: expected }: ExpectationDocument, { cost }: Evidence): Unmet[] {
+  if (expected === undefined || (cost !== undefined && cost.total <= expected.most)) return [];
+  const got = cost === undefined ? 'there are no prices' : `${cost.total} ${cost.currency}`;
+  return [{ keys: ['cost'], expected: `a cost of at most ${expected.most}`, got }];
 }

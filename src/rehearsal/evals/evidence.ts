@@ -19,9 +19,17 @@ export interface CallTimes {
   readonly firstWordMs: number | undefined;
   /** From the caller's last word to the bot's first sound, the 95th percentile. */
   readonly replyP95Ms: number | undefined;
+  /** All of these waits, in the order of the turns. */
+  readonly repliesMs: readonly number[];
   /** The longest of these waits; what covers a wait ends it. */
   readonly longestWaitMs: number | undefined;
   readonly durationMs: number;
+}
+
+/** What a call cost. */
+export interface CallPrice {
+  readonly currency: string;
+  readonly total: number;
 }
 
 export const NOT_BEGUN = 'not-begun';
@@ -50,12 +58,18 @@ export interface Evidence {
   readonly turns: number;
   readonly interruptions: number;
   readonly interruptionsIgnored: number;
+  /** How often the bot began to answer while the caller still spoke; known of calls with sound alone. */
+  readonly cutOffs: number;
+  /** Undefined where there are no prices. */
+  readonly cost: CallPrice | undefined;
   readonly times: CallTimes;
   /** Errors of a dialog that had no answer. */
   readonly failures: readonly string[];
   /** What kept the scenario from being played: a caller without a turn, a request that no mock answers. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
+  /** Path of a WAV file with the caller on the left and the bot on the right; only where the call had sound, and is kept. */
+  readonly sound?: string | undefined;
 }
 
 /** Of a call that could not be made. */
@@ -78,7 +92,9 @@ export function nothingOf({ name, language }: { readonly name: string; readonly 
     turns: 0,
     interruptions: 0,
     interruptionsIgnored: 0,
-    times: { firstWordMs: undefined, replyP95Ms: undefined, longestWaitMs: undefined, durationMs: 0 },
+    cutOffs: 0,
+    cost: undefined,
+    times: { firstWordMs: undefined, replyP95Ms: undefined, repliesMs: [], longestWaitMs: undefined, durationMs: 0 },
     failures: [],
     problems: [problem],
     warnings: [],
@@ -144,6 +160,7 @@ export function timesOf({ turns, timeline, durationMs }: Pick<CallRecord, 'turns
   return {
     firstWordMs: attached === undefined || first === undefined ? undefined : Math.round(first.atMs - attached.atMs),
     replyP95Ms: percentile(replies, 0.95),
+    repliesMs: replies.map((replyMs) => Math.round(replyMs)),
     longestWaitMs: percentile(
       waits.map(({ silentMs }) => silentMs),
       1,

@@ -7,7 +7,12 @@ export interface HtmlFacts {
   readonly seed: number;
   /** ISO 8601. */
   readonly madeAt: string;
+  /** The sound of a call, as a WAV file; undefined where it had none. */
+  readonly soundOf?: (call: RunResult['call']) => Uint8Array | undefined;
 }
+
+/** Calls whose sound is in the page: a minute of one has two megabytes. */
+const MOST_SOUNDS = 20;
 
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; --line: #8884; --red: #c5221f; --green: #188038; --amber: #b06000; }
@@ -20,11 +25,18 @@ details { border: 1px solid var(--line); border-radius: .5rem; margin: .6rem 0; 
 code { font: .85em ui-monospace, monospace; overflow-wrap: anywhere; } .facts { opacity: .75; }
 ol { list-style: none; padding: 0; } li { display: grid; grid-template-columns: 4rem 1fr; gap: .6rem; padding: .15rem .3rem; border-radius: .3rem; }
 li.shown { background: #d932; outline: 1px solid var(--red); } li b { font-weight: 500; opacity: .7; } del { opacity: .6; }
-dl { margin: .4rem 0; } dt { font-weight: 600; } dd { margin: 0 0 .4rem; }
+audio { width: 100%; } dl { margin: .4rem 0; } dt { font-weight: 600; } dd { margin: 0 0 .4rem; }
 `;
 
 /** The results as one page that needs nothing else: a table of scenarios, and the transcript of each failed call. */
-export function htmlReport(results: readonly ScenarioResult[], { seed, madeAt }: HtmlFacts): string {
+export function htmlReport(results: readonly ScenarioResult[], { seed, madeAt, soundOf }: HtmlFacts): string {
+  let sounds = 0;
+  const soundHtml = ({ call }: RunResult): string => {
+    const sound = sounds < MOST_SOUNDS ? soundOf?.(call) : undefined;
+    if (sound === undefined) return '';
+    sounds += 1;
+    return `<audio controls preload="none" src="data:audio/wav;base64,${Buffer.from(sound).toString('base64')}"></audio>`;
+  };
   const suites = [...new Set(results.map(({ suite }) => suite))];
   const calls = results.reduce((sum, { runs }) => sum + runs.length, 0);
   const passed = results.filter((result) => verdictOf(result) === 'passed').length;
@@ -36,12 +48,19 @@ export function htmlReport(results: readonly ScenarioResult[], { seed, madeAt }:
 <style>${STYLE}</style>
 <h1>${passed} of ${results.length} scenarios passed</h1>
 <p class="facts">${calls} calls, seed ${seed}, ${escaped(madeAt)}</p>
-${suites.map((suite) => suiteHtml(results.filter((each) => each.suite === suite))).join('\n')}
+${suites
+  .map((suite) =>
+    suiteHtml(
+      results.filter((each) => each.suite === suite),
+      soundHtml,
+    ),
+  )
+  .join('\n')}
 </html>
 `;
 }
 
-function suiteHtml(results: readonly ScenarioResult[]): string {
+function suiteHtml(results: readonly ScenarioResult[], soundHtml: SoundHtml): string {
   const suite = results[0]?.suite;
   if (suite === undefined) return '';
   const failed = results.filter((result) => verdictOf(result) !== 'passed' && result.runs.some(({ ok }) => !ok));
@@ -50,7 +69,7 @@ function suiteHtml(results: readonly ScenarioResult[]): string {
 <tr><th>scenario<th>verdict<th>calls passed<th>turns<th>reply p95
 ${results.map(rowHtml).join('\n')}
 </table>
-${failed.map(failedHtml).join('\n')}`;
+${failed.map((result) => failedHtml(result, soundHtml)).join('\n')}`;
 }
 
 function rowHtml(result: ScenarioResult): string {
@@ -69,18 +88,22 @@ function rowHtml(result: ScenarioResult): string {
   return `<tr><td>${escaped(scenario.name)}<td class="${verdict}">${verdict}${cells.map((cell) => `<td>${cell}`).join('')}`;
 }
 
-function failedHtml({ scenario, runs, where }: ScenarioResult): string {
+/** The player of a call; empty for one without sound. */
+type SoundHtml = (run: RunResult) => string;
+
+function failedHtml({ scenario, runs, where }: ScenarioResult, soundHtml: SoundHtml): string {
   const failed = runs.filter(({ ok }) => !ok);
   const about = scenario.about === undefined ? '' : `<p>${escaped(scenario.about)}</p>`;
   return `<details open><summary>${escaped(scenario.name)}</summary>${about}<p class="facts"><code>${escaped(where)}</code></p>
-${failed.map(callHtml).join('\n')}</details>`;
+${failed.map((run) => callHtml(run, soundHtml(run))).join('\n')}</details>`;
 }
 
-function callHtml({ seed, unmet, call }: RunResult): string {
+function callHtml({ seed, unmet, call }: RunResult, sound: string): string {
   const shown = new Set(unmet.map(({ line }) => line));
   const values = Object.entries(call.variables).map(([name, value]) => `${name} = ${value}`);
   const requests = call.requests.map(({ method, to, outcome }) => `${method} ${to}: ${outcome ?? 'no answer'}`);
   return `<p>seed ${seed}, ended with <code>${escaped(call.end)}</code></p>
+${sound}
 <dl>${unmet.map(unmetHtml).join('')}</dl>
 <ol>${call.lines.map((line) => lineHtml(line, shown.has(line))).join('')}</ol>
 <p class="facts">${[...values, ...requests, ...call.warnings].map(escaped).join('<br>')}</p>`;

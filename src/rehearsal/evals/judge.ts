@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { spaced } from '../chat/expectation.ts';
 import type { Unmet } from './checks.ts';
 import { type EvalModel, EvalModelError } from './eval-model.ts';
-import type { Evidence } from './evidence.ts';
+import type { CallLine, Evidence } from './evidence.ts';
 
 const verdict = z.object({
   number: z.int().min(1),
@@ -21,21 +21,32 @@ Answer with one JSON object alone: {"verdicts": [{"number": 1, "yes": true, "lin
 
 /**
  * Has a model say whether sentences are true of a call, each with a quoted line as evidence.
- * @returns the sentences that are not, and those without a verdict that its line bears out
+ * @returns one verdict on each, numbered from 1
+ * @throws EvalModelError where there is no usable answer
  */
-export async function judge(sentences: readonly string[], call: Evidence, model: EvalModel): Promise<Unmet[]> {
-  const lines = call.lines.map(({ who, text }, index) => `${index + 1}. ${who}: ${text}`);
+export async function verdictsOf(
+  sentences: readonly string[],
+  lines: readonly CallLine[],
+  model: EvalModel,
+): Promise<readonly Verdict[]> {
+  const shown = lines.map(({ who, text }, index) => `${index + 1}. ${who}: ${text}`);
   const numbered = sentences.map((sentence, index) => `${index + 1}. ${sentence}`);
-  const content = `The call:\n${lines.join('\n')}\n\nThe sentences:\n${numbered.join('\n')}`;
+  const content = `The call:\n${shown.join('\n')}\n\nThe sentences:\n${numbered.join('\n')}`;
   const messages = [
     { role: 'system', content: INSTRUCTIONS },
     { role: 'user', content },
   ] as const;
+  const { verdicts } = await model.ask(messages, answer, (given) => complaintOf(given.verdicts, sentences, lines));
+  return verdicts;
+}
+
+/** @returns the sentences that are not true of a call, and those without a verdict that its line bears out */
+export async function judge(sentences: readonly string[], { lines }: Evidence, model: EvalModel): Promise<Unmet[]> {
   try {
-    const { verdicts } = await model.ask(messages, answer, (given) => complaintOf(given.verdicts, sentences, call));
+    const verdicts = await verdictsOf(sentences, lines, model);
     return verdicts.flatMap(({ number, yes, line, quote }): Unmet[] => {
       if (yes) return [];
-      const shown = line === undefined || line === null ? undefined : call.lines[line - 1];
+      const shown = line === undefined || line === null ? undefined : lines[line - 1];
       const got =
         quote === undefined || quote === null || quote === ''
           ? 'the judge says no'
@@ -51,7 +62,7 @@ export async function judge(sentences: readonly string[], call: Evidence, model:
 }
 
 /** Whether every sentence has one verdict, and every quotation is in its line. */
-function complaintOf(verdicts: readonly Verdict[], sentences: readonly string[], { lines }: Evidence): string | undefined {
+function complaintOf(verdicts: readonly Verdict[], sentences: readonly string[], lines: readonly CallLine[]): string | undefined {
   const numbers = verdicts.map(({ number }) => number).sort((left, right) => left - right);
   if (numbers.join() !== sentences.map((_, index) => index + 1).join())
     return `a verdict on each of the ${sentences.length} sentences is expected`;

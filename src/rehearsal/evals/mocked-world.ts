@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { z } from 'zod';
 import { type Bot, isWebAddress } from '../../config/bots.ts';
 import { Secret } from '../../config/secrets.ts';
+import type { DialogAction, DialogHook } from '../../dialog/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { hasValue } from './scripted-caller.ts';
@@ -69,8 +70,27 @@ export class MockedWorld {
 
   /** Runs a rehearsed call: what it asks with `fetch` comes here. */
   async run<Result>(call: () => Promise<Result>): Promise<Result> {
-    using _routed = routeFetch();
+    using _routed = this.open();
     return await current.run(this, call);
+  }
+
+  /** Lets requests of the dialogs of `around` come here, until disposed. */
+  open(): Disposable {
+    return routeFetch();
+  }
+
+  /** A dialog whose requests come here although others call it, such as a gateway with several calls. */
+  around(hook: DialogHook): DialogHook {
+    const inside = <Result>(run: () => Result): Result => current.run(this, run);
+    return {
+      get takesAdvice() {
+        return hook.takesAdvice ?? false;
+      },
+      respond: (turn, signal) => inside(() => steppedInside(hook.respond(turn, signal), inside)),
+      ...(hook.failOver === undefined ? {} : { failOver: (failure) => hook.failOver?.(failure) }),
+      dispose: async () => inside(() => hook.dispose?.()),
+      saved: () => hook.saved?.(),
+    };
   }
 
   /** Answers a request of the bot, as `fetch` does. @param real sends it out */
@@ -202,6 +222,22 @@ const current = new AsyncLocalStorage<MockedWorld>();
 /** Runs something whose requests no mock of the scenario answers. */
 export function outsideMocks<Result>(run: () => Result): Result {
   return current.exit(run);
+}
+
+/** The same answer, each step of which runs inside. */
+function steppedInside(
+  answer: AsyncIterable<DialogAction>,
+  inside: <Result>(run: () => Result) => Result,
+): AsyncIterable<DialogAction> {
+  return {
+    [Symbol.asyncIterator]() {
+      const steps = answer[Symbol.asyncIterator]();
+      return {
+        next: () => inside(() => steps.next()),
+        return: async (value) => inside(() => steps.return?.(value)) ?? { done: true, value },
+      };
+    },
+  };
 }
 
 let routes = 0;

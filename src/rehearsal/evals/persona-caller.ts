@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Message } from '../../dialog/llm/model-request.ts';
 import { type EvalModel, EvalModelError } from './eval-model.ts';
-import type { Caller, CallerMoment, NextAct } from './scripted-caller.ts';
+import type { Caller, CallerMoment, NextAct } from './caller.ts';
 import type { CallerDocument, PersonaDocument } from './suite-schema.ts';
 
 const KEYS = /^[\d*#]{1,64}$/u;

@@ -1,19 +1,24 @@
 import type { CallRecord } from '../../call/log/call-record.ts';
 import type { Bot } from '../../config/bots.ts';
 import { systemClock } from '../../kernel/clock.ts';
+import { errorTextWithCause } from '../../kernel/errors.ts';
 import type { ChatGateway } from '../chat/open-chat.ts';
+import type { CallFixture } from '../replay/fixture.ts';
 import type { Environment } from '../../config/env.ts';
 import { type LocatedUnmet, unmetIn } from './checks.ts';
 import { EvalModel } from './eval-model.ts';
-import { type Evidence, NOT_BEGUN } from './evidence.ts';
+import { type Evidence, NOT_BEGUN, nothingOf } from './evidence.ts';
 import { judge } from './judge.ts';
 import { MockedWorld } from './mocked-world.ts';
 import { PersonaCaller } from './persona-caller.ts';
-import { type Caller, ScriptedCaller } from './scripted-caller.ts';
+import type { Caller } from './caller.ts';
+import { ScriptedCaller } from './scripted-caller.ts';
+import { RecordedCaller, recordedCall } from './recorded-caller.ts';
 import { SeededRandom } from './seeded-random.ts';
-import type { Suite } from './suite-file.ts';
+import { recordedPath, type Suite } from './suite-file.ts';
 import type { ScenarioDocument } from './suite-schema.ts';
-import { type Rehearsal, rehearseInText } from './text-depth.ts';
+import type { Rehearsal } from './rehearsal.ts';
+import { rehearseInText } from './text-depth.ts';
 
 /** What a run of suites is asked for. */
 export interface EvalOptions {
@@ -35,10 +40,20 @@ export interface EvalOptions {
   /** Plays a call in another depth than text. */
   readonly rehearse?: ((rehearsal: Rehearsal) => Promise<Evidence>) | undefined;
   readonly dispositionOf: (record: CallRecord) => string | undefined;
+  readonly costOf?: Rehearsal['costOf'];
+  /** Reads the kept call at a path. */
+  readonly fixture: (path: string) => Promise<CallFixture>;
   /** Ends the run; calls that were not made count as skipped. */
   readonly signal: AbortSignal;
+  /** A call that was made before, by the same suite, bot and seed: it is not made again. */
+  readonly made?: ((suite: Suite, scenario: ScenarioDocument, seed: number) => RunResult | undefined) | undefined;
   /** Called after each call. */
-  readonly onCall: (done: { readonly scenario: ScenarioResult; readonly calls: number; readonly of: number }) => void;
+  readonly onCall: (done: {
+    readonly scenario: ScenarioResult;
+    readonly result: RunResult;
+    readonly calls: number;
+    readonly of: number;
+  }) => void;
 }
 
 /** One call of a scenario. */
@@ -98,9 +113,11 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
     for (let call = calls[next]; call !== undefined && !options.signal.aborted; call = calls[next]) {
       next += 1;
       const { result, run } = call;
-      result.runs.push(await runOnce(result, options.seed + run, options));
+      const seed = options.seed + run;
+      const made = options.made?.(result.suite, result.scenario, seed) ?? (await runOnce(result, seed, options));
+      result.runs.push(made);
       done += 1;
-      options.onCall({ scenario: result, calls: done, of: calls.length });
+      options.onCall({ scenario: result, result: made, calls: done, of: calls.length });
     }
   };
   await Promise.all(Array.from({ length: Math.max(1, options.jobs) }, work));
@@ -110,16 +127,19 @@ export async function runSuites(suites: readonly Suite[], options: EvalOptions):
 
 async function runOnce(result: ScenarioResult, seed: number, options: EvalOptions): Promise<RunResult> {
   const { suite, scenario, index } = result;
-  const { gateway, deadlineMs, dispositionOf, rehearse = rehearseInText } = options;
+  const { gateway, deadlineMs, dispositionOf, costOf, rehearse = rehearseInText } = options;
   const bot = gateway.bots.find(({ name }: Bot) => name === suite.bot);
   if (bot === undefined) throw new RangeError(`the bot ${suite.bot} of ${suite.path} is not loaded`);
   const startedMs = systemClock.nowMs();
   const model = modelOf(result, seed, options);
-  const caller = callerOf(suite, scenario, bot, seed, model);
+  const caller = await callerOf(suite, scenario, { bot, seed, model, fixture: options.fixture }).catch(absentCaller);
   const mocks =
     scenario.mocks === undefined && suite.mocks === undefined ? undefined : [...(scenario.mocks ?? []), ...(suite.mocks ?? [])];
   const world = new MockedWorld(mocks);
-  const call = await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf });
+  const call =
+    'problem' in caller
+      ? nothingOf(bot, caller.problem)
+      : await rehearse({ gateway, bot, suite, scenario, seed, caller, world, deadlineMs, dispositionOf, costOf });
   const sentences = scenario.expect.judge;
   const isJudged = sentences !== undefined && model !== undefined && call.end !== NOT_BEGUN;
   const missed = [...unmetIn(scenario.expect, call), ...(isJudged ? await judge(sentences, call, model) : [])];
@@ -148,17 +168,27 @@ function modelOf(
   return new EvalModel(suite.model, env, seed);
 }
 
-function callerOf(
-  { bot: name }: Suite,
+/** @throws what reading a kept call throws: it has expired, was erased, or is none */
+async function callerOf(
+  suite: Suite,
   { name: scenario, caller, call }: ScenarioDocument,
-  bot: Bot,
-  seed: number,
-  model: EvalModel | undefined,
-): Caller {
-  const { persona } = caller;
-  if (persona === undefined || model === undefined)
-    return new ScriptedCaller(caller, new SeededRandom(seed, `${name}/${scenario}`));
-  return new PersonaCaller(persona, caller, call.language ?? bot.language, model);
+  {
+    bot,
+    seed,
+    model,
+    fixture,
+  }: Pick<EvalOptions, 'fixture'> & { readonly bot: Bot; readonly seed: number; readonly model: EvalModel | undefined },
+): Promise<Caller> {
+  const { persona, recorded } = caller;
+  if (recorded !== undefined) return new RecordedCaller(recordedCall(await fixture(recordedPath(suite, recorded))));
+  if (persona !== undefined && model !== undefined)
+    return new PersonaCaller(persona, caller, call.language ?? bot.language, model);
+  return new ScriptedCaller(caller, new SeededRandom(seed, `${suite.bot}/${scenario}`));
+}
+
+/** A caller who is not there. */
+function absentCaller(error: unknown): Pick<Caller, 'unused'> & { readonly problem: string } {
+  return { unused: [], problem: `the kept call cannot be played: ${errorTextWithCause(error)}` };
 }
 
 /** What the runs of a scenario say of it. */

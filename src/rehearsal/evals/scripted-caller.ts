@@ -1,28 +1,8 @@
 import type { CallerAct } from '../chat/caller-act.ts';
 import { fits, readMatch, spaced } from '../chat/expectation.ts';
+import type { Caller, CallerMoment, NextAct } from './caller.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { ActDocument, CallerDocument, ConditionDocument, TurnDocument, Value } from './suite-schema.ts';
-
-/** What a caller knows as their turn comes. */
-export interface CallerMoment {
-  /** The bot's words since the caller's last turn. */
-  readonly said: string;
-  readonly step: string | undefined;
-  /** Slot of a flow, or kind of value, that is asked for. */
-  readonly asked: readonly string[];
-  /** Slots and variables now. */
-  readonly variables: Readonly<Record<string, string>>;
-}
-
-/** The caller's act, or why there is none. */
-export type NextAct = { readonly act: CallerAct } | { readonly stuck: string };
-
-/** A caller of a simulated call: decides what to do each time the bot lets them. */
-export interface Caller {
-  next(moment: CallerMoment): Promise<NextAct>;
-  /** Indexes of the script's turns that were not taken; none of a caller without a script. */
-  readonly unused: readonly number[];
-}
 
 /** A caller by a script of turns with conditions. */
 export class ScriptedCaller implements Caller {
@@ -52,7 +32,7 @@ export class ScriptedCaller implements Caller {
         stuck: `the caller gave up after ${patience.turns} turns of their own; the bot said last: ${quoted(moment.said)}`,
       };
     this.#taken += 1;
-    const entry = this.#turns.find(({ turn, left }) => left > 0 && holds(turn.when, moment));
+    const entry = this.#entry(moment);
     if (entry !== undefined) {
       entry.left -= 1;
       return { act: this.#actOf(entry.turn) };
@@ -60,6 +40,14 @@ export class ScriptedCaller implements Caller {
     if (otherwise !== undefined) return { act: this.#actOf(typeof otherwise === 'string' ? { say: otherwise } : otherwise) };
     const where = moment.step === undefined ? '' : ` (step ${moment.step})`;
     return { stuck: `the caller has no turn for what the bot said: ${quoted(moment.said)}${where}` };
+  }
+
+  interrupts(moment: CallerMoment): boolean {
+    return this.#entry(moment)?.turn.interrupt !== undefined;
+  }
+
+  #entry(moment: CallerMoment): { readonly turn: TurnDocument; left: number } | undefined {
+    return this.#turns.find(({ turn, left }) => left > 0 && holds(turn.when, moment));
   }
 
   #actOf({ say, press, interrupt, silence }: ActDocument): CallerAct {

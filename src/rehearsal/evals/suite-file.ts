@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Bot } from '../../config/bots.ts';
 import { nearest } from '../../config/nearest.ts';
 import type { Problem } from '../../config/problem.ts';
@@ -25,6 +25,13 @@ interface KnownBot {
   readonly bot: Bot;
   /** Undefined for a bot of another kind. */
   readonly flow: Flow | undefined;
+  /** Of the suite. */
+  readonly path: string;
+}
+
+/** Path of the kept call that a scenario names. */
+export function recordedPath(suite: Pick<Suite, 'path'>, recorded: string): string {
+  return resolve(dirname(suite.path), recorded);
 }
 
 /** The files of suites in a folder, sorted. @throws the file system's error */
@@ -85,7 +92,7 @@ async function readSuite(path: string, bots: readonly Bot[]): Promise<ReadSuite>
   try {
     const { dialog } = bot;
     const flow = dialog.kind === 'flow' ? (await flowOf(bot, dialog)).flow : undefined;
-    return { suite, problems: suite.scenarios.flatMap((each, index) => impossibleIn(each, index, { bot, flow }, whereOf)) };
+    return { suite, problems: suite.scenarios.flatMap((each, index) => impossibleIn(each, index, { bot, flow, path }, whereOf)) };
   } catch (error) {
     if (error instanceof FlowInvalidError) return { problems: error.problems };
     throw error;
@@ -107,7 +114,7 @@ const CONTRACT_KINDS: readonly string[] = answerContract.options.map((option) =>
 function impossibleIn(
   { caller, expect, call, mocks }: ScenarioDocument,
   index: number,
-  { bot, flow }: KnownBot,
+  { bot, flow, path: suitePath }: KnownBot,
   whereOf: Suite['whereOf'],
 ): Problem[] {
   const problems: Problem[] = [];
@@ -131,6 +138,8 @@ function impossibleIn(
     if (!known.includes(asked)) at(keys, `is impossible: "${asked}" is no ${what}`, asked, known);
   };
 
+  if (caller.recorded !== undefined && !existsSync(recordedPath({ path: suitePath }, caller.recorded)))
+    at(['caller', 'recorded'], `there is no kept call ${caller.recorded}; the path begins at the suite's folder`);
   for (const [number, turn] of caller.turns.entries()) {
     if (typeof turn === 'string' || turn.when === undefined || typeof turn.when === 'string') continue;
     const { step, asks, variables } = turn.when;

@@ -98,6 +98,8 @@ const manner = z.strictObject({
       noise: z.number().min(0).max(0.5).default(0),
       /** Longest delay of a frame, which varies from frame to frame. */
       jitterMs: z.number().min(0).max(1000).default(0),
+      /** How much quieter the bot's voice comes back from the caller's phone, in dB; no echo where absent. */
+      echoDb: z.number().min(0).max(80).optional(),
     })
     .prefault({}),
 });
@@ -116,13 +118,16 @@ const callerObject = manner.extend({
   turns: z.array(turn).min(1).max(200).default([]),
   /** In place of turns. */
   persona: persona.optional(),
+  /** In place of turns: a kept call, as a path beside the suite. */
+  recorded: z.string().min(1).max(500).optional(),
   /** What the caller does when no turn fits; without it the scenario fails there. */
   otherwise: z.union([actObject.refine(hasOneAct, rule(ONE_ACT)), text]).optional(),
 });
 
 const caller = callerObject.refine(
-  ({ turns, persona: played }) => turns.length > 0 !== (played !== undefined),
-  rule('exactly one of turns and persona is expected'),
+  ({ turns, persona: played, recorded }) =>
+    Number(turns.length > 0) + Number(played !== undefined) + Number(recorded !== undefined) === 1,
+  rule('exactly one of turns, persona and recorded is expected'),
 );
 
 const callFacts = z.strictObject({
@@ -209,6 +214,10 @@ const expectation = z.strictObject({
   /** Interruptions that stopped the bot, and those that it ignored. */
   interruptions: count.optional(),
   interruptionsIgnored: count.optional(),
+  /** How often the bot began to answer while the caller still spoke; of calls with sound. */
+  cutOffs: count.optional(),
+  /** What the call may cost at most, in the currency of the prices. */
+  cost: z.strictObject({ most: z.number().min(0) }).optional(),
   /** Longest times, in ms, by the clock of the depth: virtual time in text. */
   times: z
     .strictObject({
@@ -221,7 +230,7 @@ const expectation = z.strictObject({
 });
 
 /** A model behind an OpenAI-compatible address, for personas and judges. */
-const model = z.strictObject({
+export const modelDocument = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/u }),
   model: z.string().min(1).max(200),
   /** The environment variable with its key. */
@@ -262,7 +271,7 @@ export const suiteDocument = z
     /** How often each scenario is run. */
     runs: z.int().min(1).max(1000).default(1),
     share: share.default(1),
-    model: model.optional(),
+    model: modelDocument.optional(),
     /** Answers of servers in every scenario, after the scenario's own. */
     mocks: z.array(mock).max(100).optional(),
     scenarios: z.array(scenario).min(1).max(500),
@@ -291,7 +300,7 @@ export type SuiteDocument = z.output<typeof suiteDocument>;
 export type ScenarioDocument = SuiteDocument['scenarios'][number];
 export type CallerDocument = ScenarioDocument['caller'];
 export type PersonaDocument = z.output<typeof persona>;
-export type ModelDocument = z.output<typeof model>;
+export type ModelDocument = z.output<typeof modelDocument>;
 export type TurnDocument = Exclude<CallerDocument['turns'][number], string>;
 export type ConditionDocument = z.output<typeof conditionObject>;
 export type ActDocument = z.output<typeof actObject>;

@@ -1,5 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
+import type { LineOptions } from '../carrier-line.ts';
 import type { CallerLine } from './caller.ts';
 
 /** One order for a call, as a simulated carrier got it. */
@@ -48,6 +49,8 @@ export type CalleeOutcome =
       readonly detected?: readonly { readonly as: Detection; readonly afterMs: number }[];
       /** Media frame by frame, with all that was said kept; without it media costs next to nothing, and nothing is heard. */
       readonly fullMedia?: boolean;
+      /** How bad the line is. */
+      readonly stream?: LineOptions;
     };
 
 /** Somebody who is called, and how the carrier carries the call to them. */
@@ -86,7 +89,7 @@ export interface CarrierSide {
   /** Sends a signed report. May reject: nobody may be listening. */
   report(news: DialledNews): Promise<unknown>;
   /** Obeys the answer document of the order. @throws when no media stream opens */
-  open(fullMedia: boolean): Promise<CallerLine>;
+  open(fullMedia: boolean, stream?: LineOptions): Promise<CallerLine>;
   /** Resolves when the call is over at the carrier, whoever ended it, once it was answered. */
   readonly ended: Promise<unknown>;
   /** Ends an answered call. */
@@ -155,14 +158,20 @@ export class DialledPhone {
     await this.#end('completed', 200);
   }
 
-  async #talk({ talk, hangUpAfterMs, detected = [], fullMedia = false }: CalleeOutcome & { kind: 'answered' }): Promise<void> {
+  async #talk({
+    talk,
+    hangUpAfterMs,
+    detected = [],
+    fullMedia = false,
+    stream,
+  }: CalleeOutcome & { kind: 'answered' }): Promise<void> {
     this.answeredAtMs = this.#clock.wallMs();
     this.#tell({ state: 'answered' });
     if (this.order.detectMachine)
       for (const { as, afterMs } of detected) this.#after(afterMs, () => this.#tell({ detected: as }));
     this.#after(this.order.maxDurationMs, () => void this.#side.hangUp());
     try {
-      const line = await this.#side.open(fullMedia);
+      const line = await this.#side.open(fullMedia, stream);
       // Counted from the first media: the gateway's sockets take real time, which a manual clock runs ahead of.
       if (hangUpAfterMs !== undefined) this.#after(hangUpAfterMs, () => void this.#side.hangUp());
       if (talk !== undefined)

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CarrierSide, DialledNews, DialledState, SimulatedOrder } from '../caller/callee.ts';
 import type { CallerLine } from '../caller/caller.ts';
+import type { LineOptions } from '../carrier-line.ts';
 import { mediaAddress, refusedSocket, StreamCall } from '../carrier-call.ts';
 import {
   type ApiOptions,
@@ -178,11 +179,12 @@ class ExotelDialled implements CarrierSide {
     await fetch(order.statusUrl, { method: 'POST', body: form });
   }
 
-  async open(fullMedia: boolean): Promise<CallerLine> {
+  async open(fullMedia: boolean, stream: LineOptions = {}): Promise<CallerLine> {
     const { order, streamUrl: url, accountSid, clock } = this.#options;
     try {
       const numbers = { from: order.to, to: national(order.from) };
       const line = await SimulatedExotelStream.open({ url, callSid: order.carrierCallId, accountSid, ...numbers }, clock, {
+        ...stream,
         light: !fullMedia,
       });
       this.#line = line;

@@ -1,8 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { callKey, EvalRuns } from '../../../src/rehearsal/evals/eval-runs.ts';
+import type { RunResult } from '../../../src/rehearsal/evals/run-suites.ts';
 import { runCommand, lastJson } from '../../support/command.ts';
+import { keptCallsFolder } from '../../unit/rehearsal/replay/kept-calls.ts';
 import { DESK, EvalFolder } from '../../unit/rehearsal/evals/eval-folder.ts';
 
 const SUITE = `bot: desk
@@ -131,6 +136,75 @@ describe('offhook eval', () => {
     }
   });
 
+  it('goes on with a run that was stopped: its calls are not made again', async () => {
+    const at = new EvalFolder({ 'bots/desk.yaml': DESK, 'evals/desk.yaml': SUITE });
+    try {
+      expect((await evaluate(at, '--resume')).stderr).toContain('there is no stopped run of these arguments to go on with');
+      const dataDir = join(at.path, 'data');
+      const full = lastJson(await evaluate(at, '--json', '--runs', '2')) as { seed: number; results: { calls: object[] }[] };
+      // As Ctrl-C leaves it after three of four calls: the calls, and no end.
+      const runs = new EvalRuns(dataDir);
+      const asked = createHash('sha256')
+        .update(JSON.stringify([[], 2, undefined, undefined, undefined, undefined, 'text', 'twilio']))
+        .digest('hex');
+      const stopped = await runs.begin({ seed: full.seed, asked }, Date.now());
+      const suite = join(at.path, 'evals/desk.yaml');
+      const bot = at.bots[0]?.version ?? '';
+      const version = createHash('sha256').update(readFileSync(suite)).update(bot).digest('hex');
+      const marked = { ...(full.results[0]?.calls[0] as RunResult), tookMs: 123_456 };
+      stopped.add(callKey({ path: suite, version }, 'asks for the hours', full.seed), marked);
+      const { stderr, stdout } = await evaluate(at, '--json', '--runs', '2', '--resume');
+      expect(stderr).toBe(`Going on with the run ${stopped.id}: 1 calls were made.\n`);
+      const resumed = JSON.parse(stdout) as typeof full;
+      expect(resumed.seed).toBe(full.seed);
+      expect(resumed.results.map(({ calls }) => calls.length)).toEqual([2, 2]);
+      expect(resumed.results[0]?.calls[0]).toMatchObject({ tookMs: 123_456 });
+      expect((await runs.list()).map(({ id, stopped: isStopped }) => [id, isStopped])[0]).toEqual([stopped.id, false]);
+    } finally {
+      at[Symbol.dispose]();
+    }
+  });
+
+  it('makes a scenario of a kept call, which is a test from then on', async () => {
+    const at = new EvalFolder({ 'bots/desk.yaml': DESK, 'evals/desk.yaml': `# Ours.\n${SUITE}` });
+    try {
+      const call = join(keptCallsFolder, 'appointment.fixture.gz');
+      const kept = await evaluate(at, 'keep', call, '--name', "Monday's call", '--suite', join(at.path, 'evals/desk.yaml'));
+      expect([kept.code, kept.stderr]).toEqual([0, expect.stringContaining("has the caller's voice and words, unsealed")]);
+      const suite = readFileSync(join(at.path, 'evals/desk.yaml'), 'utf8');
+      expect(suite).toMatch(/^# Ours\.\n/u);
+      expect(suite).toContain('recorded: calls/monday-s-call.fixture.gz');
+      const { stdout } = await evaluate(at, '--only', "Monday's call", '--json');
+      const [result] = (JSON.parse(stdout) as { results: { calls: { call: { lines: { who: string }[] } }[] }[] }).results;
+      expect(result?.calls[0]?.call.lines.filter(({ who }) => who === 'caller').length).toBeGreaterThan(1);
+      expect((await evaluate(at, 'keep', 'call_none')).stderr).toContain(
+        '"call_none" is no file, and no call of this id was kept',
+      );
+    } finally {
+      at[Symbol.dispose]();
+    }
+  });
+
+  it('is green in a folder that init has just made, and red with the heard line where its bot is broken', async () => {
+    const made = mkdtempSync(join(tmpdir(), 'offhook-evals-init-'));
+    try {
+      expect((await runCommand(['init', made])).code).toBe(0);
+      const env = { OFFHOOK_BOTS__FOLDER: join(made, 'config/bots'), OFFHOOK_DATA_DIR: join(made, 'data') };
+      const green = await runCommand(['eval'], env);
+      expect([green.code, green.stderr]).toEqual([0, '']);
+      const file = join(made, 'config/bots/desk.yaml');
+      writeFileSync(file, readFileSync(file, 'utf8').replace('I have {{ day }} at', 'I have Sunday at'));
+      const junit = join(made, 'evals.xml');
+      const red = await runCommand(['eval', '--runs', '5', '--junit', junit], env);
+      expect(red.code).toBe(1);
+      expect(red.stdout).toContain('"I have Sunday at half past ten. Is that right?"');
+      expect(red.stdout).toContain('0 of 5 calls');
+      expect(readFileSync(junit, 'utf8')).toMatch(/<testsuite [^>]*failures="[1-9]/u);
+    } finally {
+      rmSync(made, { recursive: true, force: true });
+    }
+  });
+
   it('chooses scenarios by name and tag', async () => {
     for (const args of [
       ['--only', 'HOURS'],
@@ -159,6 +233,7 @@ scenarios.0.expect.heard (other/bad.yaml:6): no such key in a suite. Did you mea
   });
 
   it.each([
+    { args: ['--depth', 'line'], says: 'calls through a real Asterisk are no part of this command yet' },
     { args: ['none'], says: 'offhook eval: there is no file, folder or bot "none"' },
     { args: ['--only', 'nothing'], says: 'offhook eval: no scenario has this name or tag' },
     { args: ['--share', '2'], says: 'it is a number above 0, up to 1' },

@@ -9,7 +9,7 @@ import { CallerVoice } from '../../../src/sim/caller/voice.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { join } from 'node:path';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;

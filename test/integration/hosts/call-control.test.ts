@@ -3,7 +3,7 @@ import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { type SimulatedCall, signedWebhook } from '../../../src/sim/twilio/carrier.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'1'.repeat(32)}`;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/kernel/clock.ts';
 import { simulatedCarriers } from '../../../src/sim/carriers.ts';
 import type { LineOptions } from '../../../src/sim/carrier-line.ts';
 import type { PlaceOptions, SimulatedAccount, SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 export interface CarrierBench extends AsyncDisposable {

@@ -18,7 +18,7 @@ import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import { dialVonage, type SimulatedVonageCall } from '../../../src/sim/vonage/carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 import { type MeasuredTone, measuredTone, purest, toneDb } from './measured-tone.ts';
 

@@ -17,7 +17,7 @@ import type { SharedState } from '../../../src/hosts/shared-state/port.ts';
 import type { PlatformOptions } from '../../../src/platform/server/start.ts';
 import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import type { StreamOptions } from '../../../src/sim/twilio/stream.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 
 /** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; the key 3 plays a sound, 5 presses keys,

@@ -9,7 +9,7 @@ import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;

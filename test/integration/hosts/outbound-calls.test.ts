@@ -14,7 +14,7 @@ import { SimulatedVonageApi } from '../../../src/sim/vonage/api.ts';
 import type { Attempt } from '../../../src/records/dialling.ts';
 import { runCommand } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;

@@ -7,7 +7,7 @@ import { type OnDial, type SimulatedCallee, zoneAtNoon } from '../../../src/sim/
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;

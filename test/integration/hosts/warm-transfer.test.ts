@@ -6,7 +6,7 @@ import type { CallerLine } from '../../../src/sim/caller/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio/api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { eventually } from '../../support/eventually.ts';
-import { startPatientClock } from '../../support/patient-clock.ts';
+import { startPatientClock } from '../../../src/kernel/patient-clock.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'3'.repeat(32)}`;

@@ -18,6 +18,7 @@ const STORED = 'call_mine_stored';
 const ATTEMPT = 'call_mine_attempt';
 const DELIVERY = 'msg_mine';
 const ABSENT = 'call_absent';
+const RUN = '20260101-090000-abcdef';
 const CONSENT = {
   level: 'written',
   purposes: ['promotional'],
@@ -228,6 +229,9 @@ function cases(): Record<string, Case> {
     'GET /campaigns/{id}/report': ofCampaign('/report'),
     'DELETE /campaigns/{id}': ofCampaign(''),
     'GET /bots': list('/bots'),
+    'GET /evals/runs': list('/evals/runs'),
+    'GET /evals/runs/{id}': { path: `/evals/runs/${RUN}`, status: 404 },
+    'GET /evals/runs/{id}/sounds/{name}': { path: `/evals/runs/${RUN}/sounds/1.wav`, status: 404 },
     'GET /bots/{name}': of('/bots/*', 'echo'),
     'GET /bots/{name}/paths': of('/bots/*/paths', 'echo'),
     'GET /alerts': refused('/alerts', 403),

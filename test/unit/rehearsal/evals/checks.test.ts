@@ -38,7 +38,9 @@ const CALL: Evidence = {
   turns: 2,
   interruptions: 1,
   interruptionsIgnored: 0,
-  times: { firstWordMs: 100, replyP95Ms: 900, longestWaitMs: undefined, durationMs: 9000 },
+  cutOffs: 0,
+  cost: undefined,
+  times: { firstWordMs: 100, replyP95Ms: 900, repliesMs: [900], longestWaitMs: undefined, durationMs: 9000 },
   failures: [],
   problems: [],
   warnings: [],
@@ -75,7 +77,19 @@ describe('a call is as expected', () => {
     { bot: 'desk', language: 'en', callBack: '/T17:00/', optOut: 'none', disposition: 'completed' },
     { turns: 2, interruptions: { least: 1 }, interruptionsIgnored: { most: 0 } },
     { times: { firstWordMs: 100, replyP95Ms: 900, durationMs: 9000 } },
+    { cutOffs: 0 },
   ])('%j', (expected) => expect(unmet(expected)).toEqual([]));
+
+  it('costs no more than it may', () => {
+    const cost = { currency: 'USD', total: 0.05 };
+    expect(unmet({ cost: { most: 0.05 } }, { cost })).toEqual([]);
+    expect(unmet({ cost: { most: 0.04 } }, { cost })).toEqual([{ keys: ['cost'], text: 'a cost of at most 0.04 | 0.05 USD' }]);
+    expect(unmet({ cost: { most: 1 } })).toEqual([{ keys: ['cost'], text: 'a cost of at most 1 | there are no prices' }]);
+  });
+
+  it('was not cut off more often than it may be', () => {
+    expect(unmet({ cutOffs: 0 }, { cutOffs: 2 })).toEqual([{ keys: ['cutOffs'], text: 'no cut-off | 2' }]);
+  });
 });
 
 describe('a call is not as expected, and the message says why', () => {

@@ -8,6 +8,8 @@ import { problemText } from '../../../../src/config/problem.ts';
 import { settingsSchema } from '../../../../src/config/schema.ts';
 import { countedAs } from '../../../../src/outbound/attempt-steps.ts';
 import { type EvalOptions, runSuites, type ScenarioResult } from '../../../../src/rehearsal/evals/run-suites.ts';
+import { readFixture } from '../../../../src/rehearsal/replay/fixture-file.ts';
+import { systemClock } from '../../../../src/kernel/clock.ts';
 import { readSuites, type Suite } from '../../../../src/rehearsal/evals/suite-file.ts';
 
 /** A bot that asks for a day and a time, reads them back, and books them at its server where there is one. */
@@ -95,6 +97,7 @@ export function runAll(
     deadlineMs: 30_000,
     env: {},
     dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
+    fixture: (path) => readFixture(path, systemClock.wallMs()),
     signal: new AbortController().signal,
     onCall: () => undefined,
     ...options,

@@ -178,6 +178,6 @@ it('refuses a persona or a judge without a model, and a persona beside turns', a
     expect.stringContaining('needs the model of the suite'),
   ]);
   expect(await folder.problemsOf(suite('caller: { turns: [x], persona: { goal: x } }\nexpect: { end: x }'))).toEqual([
-    expect.stringContaining('exactly one of turns and persona is expected'),
+    expect.stringContaining('exactly one of turns, persona and recorded is expected'),
   ]);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { type CallerMoment, hasValue, ScriptedCaller } from '../../../../src/rehearsal/evals/scripted-caller.ts';
+import type { CallerMoment } from '../../../../src/rehearsal/evals/caller.ts';
+import { hasValue, ScriptedCaller } from '../../../../src/rehearsal/evals/scripted-caller.ts';
 import { SeededRandom } from '../../../../src/rehearsal/evals/seeded-random.ts';
 import { type CallerDocument, suiteDocument } from '../../../../src/rehearsal/evals/suite-schema.ts';
 
