@@ -6,7 +6,7 @@ export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
   /** Its name in the menu (`shell.tsx`); absent for pages that are reached from others. */
-  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
+  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'costs' | 'system' | 'audit';
   /** Without it the page is not there. */
   readonly scope: ApiScope;
   readonly view: ComponentType;
@@ -38,6 +38,7 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/bots', menu: 'bots', scope: 'bots:read', view: loaded(() => import('./bots/bots-page.tsx'), 'BotsPage') },
   { path: '/bots/:name', scope: 'bots:read', view: loaded(() => import('./bots/bot-page.tsx'), 'BotPage') },
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
+  { path: '/costs', menu: 'costs', scope: 'calls:read', view: loaded(() => import('./costs/costs-page.tsx'), 'CostsPage') },
   { path: '/system', menu: 'system', scope: 'system:read', view: loaded(() => import('./system/system-page.tsx'), 'SystemPage') },
   { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
 ];

@@ -10,6 +10,7 @@ import { outcomeWords } from '../calls/words.ts';
 import { Analyses, recognisedWords } from './analyses.tsx';
 import { type Call, drawnFromRecord, lengthOf, utterancesOf } from './call-model.ts';
 import css from './call.module.css';
+import { CallCosts } from './call-costs.tsx';
 import { Care, Webhooks } from './care.tsx';
 import { Events } from './events-list.tsx';
 import { Facts } from './facts.tsx';
@@ -106,6 +107,7 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
             </Tabs.Panel>
             <Tabs.Panel value="collected">
               <Facts call={call} />
+              <CallCosts cost={call.cost} />
             </Tabs.Panel>
             <Tabs.Panel value="events">
               <Events call={call} player={player} />
