@@ -143,7 +143,10 @@ export class AlertWatch implements AsyncDisposable {
       const told = noticeOf(notice, rule, reading, { id: newId('alert'), atMs: clock.wallMs() });
       const channels = alerts.channels.filter(({ name }) => rule.channels?.includes(name) ?? true);
       // Each channel's delivery has an id of its own, so that a repeated one is known there.
-      this.#waiting = [...this.#waiting, ...channels.map((channel) => ({ channel, notice: told, id: `${told.id}.${channel.name}` }))];
+      this.#waiting = [
+        ...this.#waiting,
+        ...channels.map((channel) => ({ channel, notice: told, id: `${told.id}.${channel.name}` })),
+      ];
     } catch (error) {
       logger.warn({ rule: rule.name, error }, 'alert rule not judged');
     }
@@ -168,7 +171,16 @@ export class AlertWatch implements AsyncDisposable {
     const state = reason === undefined ? 'delivered' : isOver ? 'failed' : 'pending';
     if (reason !== undefined) logger.warn({ channel: channel.name, tries, reason }, 'alert not delivered');
     const { rule = null, state: what } = notice;
-    const entry = { id, channel: channel.name, rule, notice: what, state, tries, reason: reason ?? null, atMs: clock.wallMs() } as const;
+    const entry = {
+      id,
+      channel: channel.name,
+      rule,
+      notice: what,
+      state,
+      tries,
+      reason: reason ?? null,
+      atMs: clock.wallMs(),
+    } as const;
     this.#deliveries = [...this.#deliveries.filter((each) => each.id !== id), entry].slice(-MOST_DELIVERIES);
     return entry;
   }

@@ -22,7 +22,11 @@ const MICROS = 1_000_000;
 const LEAST_CALLS = 10;
 
 /** The value of a rule's figure now. @throws StoreUnavailableError */
-export async function readFigure(rule: AlertRule, { statistics, problems, tenants }: FigureSources, nowMs: number): Promise<AlertReading> {
+export async function readFigure(
+  rule: AlertRule,
+  { statistics, problems, tenants }: FigureSources,
+  nowMs: number,
+): Promise<AlertReading> {
   if (rule.figure === 'problems') {
     const found = (await problems()).filter(({ severity }) => severity === 'error' || rule.severity === 'warning');
     return { value: found.length, details: found.map(({ what }) => what) };

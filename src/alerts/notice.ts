@@ -42,7 +42,8 @@ export function noticeTitle({ state, rule = '' }: AlertNotice): string {
 export function noticeText(notice: AlertNotice): string {
   const { figure, value, threshold, bot, details, atMs } = notice;
   const of = bot === undefined ? '' : ` of the bot ${bot}`;
-  const figures = figure === undefined ? [] : [`${figure}${of} is ${shownValue(value)}; the threshold is ${shownValue(threshold)}.`];
+  const figures =
+    figure === undefined ? [] : [`${figure}${of} is ${shownValue(value)}; the threshold is ${shownValue(threshold)}.`];
   return [noticeTitle(notice), ...figures, ...details.map((each) => `- ${each}`), new Date(atMs).toISOString()].join('\n');
 }
 

@@ -157,7 +157,8 @@ function openedChannel(each: Written, env: Environment, tell: (key: string, mess
     }
     case 'mail': {
       if (each.user === undefined) return { ...each, password: undefined };
-      if (each.security === 'none' && !each.allowPrivate) tell('security', 'a password is only sent over TLS, unless allowPrivate says otherwise');
+      if (each.security === 'none' && !each.allowPrivate)
+        tell('security', 'a password is only sent over TLS, unless allowPrivate says otherwise');
       if (each.passwordEnv === undefined) tell('passwordEnv', 'is required with user');
       const password = each.passwordEnv === undefined ? undefined : secret('passwordEnv', each.passwordEnv);
       return password && { ...each, password };

@@ -86,7 +86,17 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   const broken = crossChecks({ settings, secrets, origins, carriers: names, embedsPlatform });
   problems.push(...tenantProblems, ...webhooks.problems, ...priced.problems, ...alerting.problems, ...broken);
   const adapters = { carriers: carrierConfigs, vendors: vendorConfigs };
-  return { settings, secrets, ...adapters, tenants, webhooks: webhooks.endpoints, prices: priced.prices, alerts: alerting.alerts, problems, origins };
+  return {
+    settings,
+    secrets,
+    ...adapters,
+    tenants,
+    webhooks: webhooks.endpoints,
+    prices: priced.prices,
+    alerts: alerting.alerts,
+    problems,
+    origins,
+  };
 }
 
 /** What the sources say of each setting, the strongest last. */

@@ -66,7 +66,11 @@ const pricesFile = z
       const name = JSON.stringify([each.vendor, each.model, each.unit]);
       const earlier = names.get(name);
       if (earlier !== undefined)
-        context.addIssue({ code: 'custom', path: ['prices', at], message: `repeats prices.${earlier}: one price a vendor, model and unit` });
+        context.addIssue({
+          code: 'custom',
+          path: ['prices', at],
+          message: `repeats prices.${earlier}: one price a vendor, model and unit`,
+        });
       else names.set(name, at);
     }
   });

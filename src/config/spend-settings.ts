@@ -8,7 +8,9 @@ const limit = (description: string) => amount().optional().register(settingFacts
 
 /** Prices, and what calls may cost. */
 export const spendSettings = z.object({
-  prices: optionalText('YAML file of prices of recognisers, synthesizers, models and carriers (docs/costs.md); unset: costs are unknown'),
+  prices: optionalText(
+    'YAML file of prices of recognisers, synthesizers, models and carriers (docs/costs.md); unset: costs are unknown',
+  ),
   maximumPerCall: limit(
     'Known cost at which a call is handed to a person or ended, in the currency of the prices, unless its bot sets its own; unset: no limit',
   ),

@@ -40,7 +40,9 @@ export function costOf(usage: readonly UsedUnits[], prices: PriceList): CallCost
     if (FREE_UNITS.has(used.unit)) return [{ ...used, price: 0, per: 1, cost: 0 }];
     const price = priceOf(used, prices);
     if (price === undefined || price.price === 'unknown')
-      return price === undefined && OPTIONAL_UNITS.has(used.unit) ? [] : [{ ...used, price: 'unknown', per: price?.per ?? 1, cost: 'unknown' }];
+      return price === undefined && OPTIONAL_UNITS.has(used.unit)
+        ? []
+        : [{ ...used, price: 'unknown', per: price?.per ?? 1, cost: 'unknown' }];
     const amount = chargedAmount(used, price);
     return [{ ...used, amount, price: price.price, per: price.per, cost: rounded((amount * price.price) / price.per) }];
   });
@@ -71,7 +73,10 @@ function summed(parts: readonly CostPart[]): Pick<CallCost, 'total' | 'known'> {
 /** The model's own price, else the vendor's for any model. */
 function priceOf({ vendor, model, unit }: UsedUnits, { prices }: PriceList): Price | undefined {
   const ofVendor = prices.filter((price) => price.vendor === vendor && price.unit === unit);
-  return ofVendor.find((price) => price.model !== undefined && price.model === model) ?? ofVendor.find((price) => price.model === undefined);
+  return (
+    ofVendor.find((price) => price.model !== undefined && price.model === model) ??
+    ofVendor.find((price) => price.model === undefined)
+  );
 }
 
 /** Seconds and minutes in whole steps, as they are charged. */

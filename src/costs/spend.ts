@@ -19,14 +19,19 @@ export interface DaySpendLimits {
 const MICROS = 1_000_000;
 
 /** The limit that a bot's calls have reached, its own before that of all bots. A day without calls has reached none but a limit of 0. */
-export function reachedSpend(spend: DaySpend, botName: string, { maximumPerDay, ofBot }: DaySpendLimits): ReachedSpend | undefined {
+export function reachedSpend(
+  spend: DaySpend,
+  botName: string,
+  { maximumPerDay, ofBot }: DaySpendLimits,
+): ReachedSpend | undefined {
   const all = [...spend.values()].reduce((sum, each) => sum + each, 0);
   const limits = [
     ['bot', spend.get(botName) ?? 0, ofBot],
     ['all', all, maximumPerDay],
   ] as const;
   for (const [of, knownMicros, most] of limits)
-    if (most !== undefined && knownMicros >= Math.round(most * MICROS)) return { of, knownMicros, mostMicros: Math.round(most * MICROS) };
+    if (most !== undefined && knownMicros >= Math.round(most * MICROS))
+      return { of, knownMicros, mostMicros: Math.round(most * MICROS) };
   return undefined;
 }
 

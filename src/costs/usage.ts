@@ -86,7 +86,11 @@ export interface CarriedCall {
   readonly answeredAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
   readonly transfers?:
-    | readonly { readonly legId?: string | undefined; readonly answeredAtMs?: number | undefined; readonly endedAtMs?: number | undefined }[]
+    | readonly {
+        readonly legId?: string | undefined;
+        readonly answeredAtMs?: number | undefined;
+        readonly endedAtMs?: number | undefined;
+      }[]
     | undefined;
 }
 

@@ -40,7 +40,8 @@ export interface Records {
 }
 
 export interface RecordsOptions {
-  readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks' | 'tenants' | 'prices' | 'alerts'>>;
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> &
+    Partial<Pick<LoadedConfig, 'webhooks' | 'tenants' | 'prices' | 'alerts'>>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** False for a command that soon ends: no other process joins its store. */

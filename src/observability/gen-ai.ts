@@ -28,7 +28,12 @@ export function modelAttributes({ callId, vendor, model, units, toolCalls, error
     ...(units === undefined ? {} : tokens),
     ...(toolCalls.length === 0 ? {} : { 'gen_ai.response.finish_reasons': ['tool_calls'], 'offhook.tool.calls': [...toolCalls] }),
     ...(errorType === undefined ? {} : { 'error.type': errorType }),
-    ...(words === undefined ? {} : { 'gen_ai.input.messages': messages(words.input), 'gen_ai.output.messages': messages([{ role: 'assistant', text: words.output }]) }),
+    ...(words === undefined
+      ? {}
+      : {
+          'gen_ai.input.messages': messages(words.input),
+          'gen_ai.output.messages': messages([{ role: 'assistant', text: words.output }]),
+        }),
   };
 }
 

@@ -95,5 +95,8 @@ export interface StatisticsRepository {
     range: { readonly fromMs: number; readonly toMs: number; readonly botName?: string | undefined },
   ): Promise<RecentCalls>;
   /** Known costs of all calls of these tenants that began since then, by bot. */
-  spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { readonly botName: string; readonly micros: number }[]>;
+  spentSince(
+    tenantIds: readonly string[],
+    sinceMs: number,
+  ): Promise<readonly { readonly botName: string; readonly micros: number }[]>;
 }

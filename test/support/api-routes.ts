@@ -19,6 +19,8 @@ export const unusedApi = {
   replays: {},
   dispatcher: {},
   bots: { chats: {} },
+  alerts: {},
+  prices: {},
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 

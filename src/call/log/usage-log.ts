@@ -26,7 +26,10 @@ export class UsageLog {
 
   /** A model's server reported what an answer used. */
   model({ vendor, model, units }: DialogAction & { readonly type: 'usage' }): void {
-    const names = { vendor: vendor.slice(0, MOST_NAME) || 'unknown', ...(model === '' ? {} : { model: model.slice(0, MOST_NAME) }) };
+    const names = {
+      vendor: vendor.slice(0, MOST_NAME) || 'unknown',
+      ...(model === '' ? {} : { model: model.slice(0, MOST_NAME) }),
+    };
     for (const [unit, amount] of Object.entries(units)) if (UNIT.test(unit)) this.#count.add({ ...names, unit, amount });
     const key = JSON.stringify(names);
     const reported = Object.keys(units).some((unit) => unit.endsWith('-tokens')) ? 1 : 0;

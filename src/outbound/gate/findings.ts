@@ -51,20 +51,25 @@ function aboutNumber({ number, destinationRefusal }: DialFacts, { name, countrie
 function aboutDay({ day, spend }: DialFacts, atMs: number): Finding[] {
   const { endsAtMs: untilMs, costMicros, spent } = day;
   if (atMs >= untilMs) return [];
-  return [...aboutSpend(spend, untilMs), ...spent.flatMap((each): Finding[] => {
-    const whose = each.of === 'key' ? 'of the key or person' : 'of the tenant';
-    const calls = {
-      refusal: 'ceiling-calls',
-      detail: `${each.calls} calls ${whose} today, at most ${each.mostCalls}`,
-      untilMs,
-    } as const;
-    const { costMicros: before, mostCostMicros: most = Infinity } = each;
-    const detail = `the calls ${whose} cost about ${amountText(before)} today and this one ${amountText(costMicros ?? 0)}, at most ${amountText(most)}`;
-    return [
-      ...(each.calls >= each.mostCalls ? [calls] : []),
-      ...(costMicros !== undefined && before + costMicros > most ? [{ refusal: 'ceiling-cost', detail, untilMs } as const] : []),
-    ];
-  })];
+  return [
+    ...aboutSpend(spend, untilMs),
+    ...spent.flatMap((each): Finding[] => {
+      const whose = each.of === 'key' ? 'of the key or person' : 'of the tenant';
+      const calls = {
+        refusal: 'ceiling-calls',
+        detail: `${each.calls} calls ${whose} today, at most ${each.mostCalls}`,
+        untilMs,
+      } as const;
+      const { costMicros: before, mostCostMicros: most = Infinity } = each;
+      const detail = `the calls ${whose} cost about ${amountText(before)} today and this one ${amountText(costMicros ?? 0)}, at most ${amountText(most)}`;
+      return [
+        ...(each.calls >= each.mostCalls ? [calls] : []),
+        ...(costMicros !== undefined && before + costMicros > most
+          ? [{ refusal: 'ceiling-cost', detail, untilMs } as const]
+          : []),
+      ];
+    }),
+  ];
 }
 
 function aboutSpend(spend: DialFacts['spend'], untilMs: number): Finding[] {

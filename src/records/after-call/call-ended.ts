@@ -111,7 +111,15 @@ export interface DeliverEndedParts {
  * Stores ended calls, announces them, enqueues their analysis, then reports outbound ones; announces events of live calls. Every step may be
  * repeated.
  */
-export function deliverEndedCalls({ store, queue, prices = NO_PRICES, dispatcher, sealLater, onStored, callsBack }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({
+  store,
+  queue,
+  prices = NO_PRICES,
+  dispatcher,
+  sealLater,
+  onStored,
+  callsBack,
+}: DeliverEndedParts): Deliver {
   const tellStored = async (record: CallRecord): Promise<void> => {
     const { id: callId, tenantId, endReason, direction } = record;
     const isOwed = endReason === CALL_BACK_PROMISED || (endReason === PROCESS_DIED && callsBack?.(record) === true);

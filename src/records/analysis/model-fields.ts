@@ -95,7 +95,13 @@ export class FieldModel {
   #usageOf(reported: OpenAI.CompletionUsage | undefined): UsedUnits[] {
     const { name: model, baseUrl } = this.#settings;
     const units = reported === undefined ? { [UNREPORTED_ANSWERS]: 1 } : tokenUnits(reported);
-    return Object.entries(units).map(([unit, amount]) => ({ vendor: modelVendor(baseUrl), model, unit, amount, job: 'analysis' }));
+    return Object.entries(units).map(([unit, amount]) => ({
+      vendor: modelVendor(baseUrl),
+      model,
+      unit,
+      amount,
+      job: 'analysis',
+    }));
   }
 
   /** One line an utterance; of a long transcript the middle is left out. */

@@ -1,6 +1,15 @@
 import { and, eq, gte, inArray, isNotNull, lt, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import type { BotStatistics, CostGroup, CostSum, CountedCalls, PathCounts, RecentCalls, ReplyTimes, StatisticsRepository } from '../statistics.ts';
+import type {
+  BotStatistics,
+  CostGroup,
+  CostSum,
+  CountedCalls,
+  PathCounts,
+  RecentCalls,
+  ReplyTimes,
+  StatisticsRepository,
+} from '../statistics.ts';
 import { calls, turns } from './schema.ts';
 import { Repository } from './repository.ts';
 import { inStoreErrors } from './tenancy.ts';
@@ -194,7 +203,14 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     if (found === undefined) return { ...NO_REPLIES, endings };
     const [replyP50Ms, replyP95Ms] = found.times ?? [undefined, undefined];
     const { replies, broken: brokenOff, early: brokenOffEarly } = found;
-    return { endings, replies, replyP50Ms: replyP50Ms ?? undefined, replyP95Ms: replyP95Ms ?? undefined, brokenOff, brokenOffEarly };
+    return {
+      endings,
+      replies,
+      replyP50Ms: replyP50Ms ?? undefined,
+      replyP95Ms: replyP95Ms ?? undefined,
+      brokenOff,
+      brokenOffEarly,
+    };
   }
 
   async spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { botName: string; micros: number }[]> {

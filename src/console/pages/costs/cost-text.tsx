@@ -5,7 +5,15 @@ import { type Cost, useMoney } from './money.ts';
 import { costsWords } from './words.ts';
 
 /** A cost; one that is unknown says so, with the part that is known. */
-export function CostText({ cost, known, currency }: { readonly cost: Cost; readonly known: number; readonly currency: string }): ReactNode {
+export function CostText({
+  cost,
+  known,
+  currency,
+}: {
+  readonly cost: Cost;
+  readonly known: number;
+  readonly currency: string;
+}): ReactNode {
   const w = useWords(costsWords);
   const money = useMoney();
   if (cost !== 'unknown') return money(cost, currency);

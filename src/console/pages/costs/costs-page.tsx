@@ -19,6 +19,8 @@ const GROUPS = ['day', 'bot', 'vendor', 'campaign'] as const;
 type Group = (typeof GROUPS)[number];
 const RANGES = [7, 30, 90, 365] as const;
 const DAY_MS = 86_400_000;
+/** What `config/prices.ts` says of our own parts. */
+const OWN_SOURCE = 'part of Offhook';
 
 /** What calls cost, and the prices behind it. */
 export function CostsPage(): ReactNode {
@@ -79,8 +81,16 @@ function Sums({ by, rows }: { readonly by: Group; readonly rows: readonly Row[] 
   const head = by === 'vendor' ? undefined : sumOf(rows);
   return (
     <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-      <Table miw={560} className="figures" aria-label={w.title}>
-        <Headings names={[w[by], w.calls, w.cost, w.perCall, ' ']} />
+      <Table className="figures" aria-label={w.title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{w[by]}</Table.Th>
+            <Table.Th>{w.calls}</Table.Th>
+            <Table.Th>{w.cost}</Table.Th>
+            <Table.Th visibleFrom="sm">{w.perCall}</Table.Th>
+            <Table.Th visibleFrom="sm">{w.known}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
         <Table.Tbody>
           {[...(head === undefined ? [] : [head]), ...shown].map((row) => {
             const { group, currency, calls, cost, known } = row;
@@ -92,8 +102,10 @@ function Sums({ by, rows }: { readonly by: Group; readonly rows: readonly Row[] 
                 <Table.Td>
                   <CostText cost={cost} known={known} currency={currency} />
                 </Table.Td>
-                <Table.Td>{cost === 'unknown' || calls === 0 ? '–' : money(cost / calls, currency)}</Table.Td>
-                <Table.Td w="30%">{isSum ? null : <Progress value={(100 * known) / most} aria-hidden />}</Table.Td>
+                <Table.Td visibleFrom="sm">{cost === 'unknown' || calls === 0 ? '–' : money(cost / calls, currency)}</Table.Td>
+                <Table.Td visibleFrom="sm" w="30%">
+                  {isSum ? null : <Progress value={(100 * known) / most} aria-hidden />}
+                </Table.Td>
               </Table.Tr>
             );
           })}
@@ -129,6 +141,7 @@ function Prices({ prices: { currency, prices } }: { readonly prices: NonNullable
   const format = useFormat();
   const money = useMoney();
   const isSet = currency !== 'XXX';
+  const priceText = (price: string, per: string | undefined): string => (per === undefined ? price : say(w.of, { price, per }));
   return (
     <Box>
       <Title order={2} size="h5" mb={4}>
@@ -138,19 +151,19 @@ function Prices({ prices: { currency, prices } }: { readonly prices: NonNullable
         {isSet ? w.pricesHint : w.noPrices}
       </Text>
       <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Table miw={640} className="figures" aria-label={w.prices}>
-          <Headings names={[w.vendor, w.model, w.unit, w.price, w.date, w.source]} />
+        <Table className="figures" aria-label={w.prices}>
+          <Headings names={[w.vendor, w.unit, w.price, w.date]} />
           <Table.Tbody>
             {prices.map(({ vendor, model, unit, price, per, date, source }) => (
               <Table.Tr key={`${vendor} ${model} ${unit}`}>
-                <Table.Td>{vendor}</Table.Td>
-                <Table.Td>{model ?? '–'}</Table.Td>
+                <Table.Td>{model === null ? vendor : `${vendor} · ${model}`}</Table.Td>
                 <Table.Td>{units[unit]}</Table.Td>
                 <Table.Td>
-                  {price === 'unknown' ? w.unknown : say(w.of, { price: money(price, currency), per: format.number(per) })}
+                  {price === 'unknown'
+                    ? w.unknown
+                    : priceText(money(price, currency), per === 1 ? undefined : format.number(per))}
                 </Table.Td>
-                <Table.Td>{source === 'part of Offhook' ? '–' : format.day(date)}</Table.Td>
-                <Table.Td>{source === 'part of Offhook' ? w.own : source}</Table.Td>
+                <Table.Td>{source === OWN_SOURCE ? w.own : `${date} · ${source}`}</Table.Td>
               </Table.Tr>
             ))}
           </Table.Tbody>

@@ -76,7 +76,11 @@ export function alertRoutes(app: ApiApp, { alerts, audit }: ApiDeps): void {
   );
 }
 
-function viewOf({ channels, rules, deliveries }: Pick<AlertWatch, 'channels' | 'rules' | 'deliveries'>): z.output<typeof alertsView> {
+function viewOf({
+  channels,
+  rules,
+  deliveries,
+}: Pick<AlertWatch, 'channels' | 'rules' | 'deliveries'>): z.output<typeof alertsView> {
   const names = channels.map(({ name }) => name);
   return {
     channels: channels.map((channel) => ({ name: channel.name, kind: channel.kind, to: targetOf(channel) })),

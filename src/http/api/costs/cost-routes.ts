@@ -88,6 +88,14 @@ export function costRoutes(app: ApiApp, { store, clock, prices }: ApiDeps): void
 function shownPrices({ currency, prices }: PriceList): z.output<typeof costsView>['prices'] {
   return {
     currency,
-    prices: prices.map(({ vendor, model = null, unit, price, per, date, source }) => ({ vendor, model, unit, price, per, date, source })),
+    prices: prices.map(({ vendor, model = null, unit, price, per, date, source }) => ({
+      vendor,
+      model,
+      unit,
+      price,
+      per,
+      date,
+      source,
+    })),
   };
 }
