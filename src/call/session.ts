@@ -314,8 +314,9 @@ export class CallSession implements LiveSession {
     media.sound.tick(nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     if (leftMs <= 0 && (this.#warm.bridged || this.takeOver.by !== undefined)) this.hangUp('max-duration');
-    if (this.#spend.tick(nowMs)) this.#spendReached();
     if (this.#warm.bridged || this.#over) return;
+    // An operator who has the call decides when it ends.
+    if (this.takeOver.by === undefined && this.#spend.tick(nowMs)) this.#spendReached();
     if (this.#line.attachment.capabilities.comesBack === true) this.#watch.tick(nowMs, media);
     media.outbound.pump(nowMs);
     this.#answer?.tick(nowMs);
@@ -335,7 +336,7 @@ export class CallSession implements LiveSession {
   #spendReached(): void {
     const { bot } = this.identity;
     this.#services.logger.warn({ callId: this.id, bot: bot.name }, 'limit of the cost of calls reached');
-    if (this.#warm.bridged || isLeaving(this.#line.turn)) return;
+    if (isLeaving(this.#line.turn)) return;
     const [phrase, transferTo] = lastWordsWithoutSpeech(bot.spend.whenReached ?? bot.whenDown);
     this.apologise('spend-limit', transferTo === undefined ? 'shutdown' : phrase, transferTo);
   }

@@ -285,16 +285,29 @@ describe.each([
       return callRecordOf({ id, tenantId: 'payer', botName, startedAtMs: atMs, endedAtMs: atMs + 9_000, cost });
     };
     await store.calls.upsertMany([
-      costing('p1', 'clinic', NOON, [['acme', 0.25], ['twilio', 0.01]]),
-      costing('p2', 'clinic', NOON + DAY_MS, [['acme', 0.5], ['other', 'unknown']]),
+      costing('p1', 'clinic', NOON, [
+        ['acme', 0.25],
+        ['twilio', 0.01],
+      ]),
+      costing('p2', 'clinic', NOON + DAY_MS, [
+        ['acme', 0.5],
+        ['other', 'unknown'],
+      ]),
       costing('p3', 'sales', NOON + DAY_MS, [['acme', 1]]),
     ]);
-    expect(await store.calls.addCost('payer', 'p3', 'analysis/default', [{ ...part('model', 0.002), job: 'analysis' }])).toBe(true);
+    expect(await store.calls.addCost('payer', 'p3', 'analysis/default', [{ ...part('model', 0.002), job: 'analysis' }])).toBe(
+      true,
+    );
     expect(await store.calls.addCost('payer', 'absent', 'analysis/default', [])).toBe(false);
     // A repeated record does not lose what its analysis cost.
     await store.calls.upsert(costing('p3', 'sales', NOON + DAY_MS, [['acme', 1]]));
     const rows = async (by: 'bot' | 'campaign' | 'day' | 'vendor'): Promise<unknown[]> =>
-      (await store.statistics.costs('payer', MARCH, by)).map(({ group, calls, knownMicros, unknownCalls }) => [group, calls, knownMicros, unknownCalls]);
+      (await store.statistics.costs('payer', MARCH, by)).map(({ group, calls, knownMicros, unknownCalls }) => [
+        group,
+        calls,
+        knownMicros,
+        unknownCalls,
+      ]);
     expect(await rows('bot')).toEqual([
       ['sales', 1, 1_002_000, 0],
       ['clinic', 2, 760_000, 1],
@@ -316,7 +329,10 @@ describe.each([
         { botName: 'clinic', micros: 500_000 },
       ]),
     );
-    expect((await store.calls.get('payer', 'p3'))?.cost).toMatchObject({ total: 1.002, parts: [{}, { vendor: 'model', job: 'analysis' }] });
+    expect((await store.calls.get('payer', 'p3'))?.cost).toMatchObject({
+      total: 1.002,
+      parts: [{}, { vendor: 'model', job: 'analysis' }],
+    });
     const listed = (await store.calls.search('payer', { limit: 10 })).calls.map(({ id, costMicros }) => [id, costMicros]);
     expect(listed).toEqual([
       ['p3', 1_002_000],

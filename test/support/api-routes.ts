@@ -20,6 +20,8 @@ export const unusedApi = {
   evals: {},
   dispatcher: {},
   bots: { chats: {} },
+  alerts: {},
+  prices: {},
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 

@@ -1,6 +1,7 @@
 import {
   Activity,
   Bot,
+  Coins,
   FlaskConical,
   History,
   Inbox,
@@ -105,6 +106,12 @@ export const PAGES: readonly ConsolePage[] = [
     menu: { name: 'talk', group: 'build', icon: Mic },
     scope: 'calls:talk',
     view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage'),
+  },
+  {
+    path: '/costs',
+    menu: { name: 'costs', group: 'manage', icon: Coins },
+    scope: 'calls:read',
+    view: loaded(() => import('./costs/costs-page.tsx'), 'CostsPage'),
   },
   {
     path: '/system',

@@ -40,7 +40,9 @@ export class SpeechMeter {
       ...(synthesizer.isInMemory === undefined ? {} : { isInMemory: (request) => synthesizer.isInMemory?.(request) === true }),
       speak: (request, signal) => {
         const isCached = synthesizer.isInMemory?.(request) === true;
-        this.#counter(vendor, isCached ? 'cached-characters' : 'synthesized-characters').amount += [...request.text].length;
+        this.#counter(vendor, isCached ? 'cached-characters' : 'synthesized-characters').amount += Array.from(
+          request.text,
+        ).length;
         return synthesizer.speak(request, signal);
       },
     };

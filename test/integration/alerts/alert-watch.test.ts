@@ -132,10 +132,19 @@ describe('alerts', () => {
     const { body = '', headers } = hook ?? {};
     const signed = { 'webhook-id': String(headers?.['webhook-id']), 'webhook-signature': String(headers?.['webhook-signature']) };
     const at = String(headers?.['webhook-timestamp']);
-    const expected = new Webhook('key of the endpoint', { format: 'raw' }).sign(signed['webhook-id'], new Date(Number(at) * 1000), body);
+    const expected = new Webhook('key of the endpoint', { format: 'raw' }).sign(
+      signed['webhook-id'],
+      new Date(Number(at) * 1000),
+      body,
+    );
     expect(signed['webhook-signature']).toBe(expected);
-    expect(JSON.parse(body)).toMatchObject({ type: 'alert.firing', data: { rule: 'Slow replies', value: 3_000, threshold: 2_000 } });
-    expect(JSON.parse(posted.find(({ path }) => path === '/slack')?.body ?? '')).toMatchObject({ text: expect.stringContaining('Slow replies') });
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'alert.firing',
+      data: { rule: 'Slow replies', value: 3_000, threshold: 2_000 },
+    });
+    expect(JSON.parse(posted.find(({ path }) => path === '/slack')?.body ?? '')).toMatchObject({
+      text: expect.stringContaining('Slow replies'),
+    });
     p95 = 1_000;
     await watch.look();
     expect(mails[1]).toMatch(/^Subject: Offhook: Slow replies is over\r$/mu);

@@ -18,7 +18,12 @@ const span = z.object({
 });
 const exported = z.object({ resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(span) })) })) });
 const part = z.object({ vendor: z.string(), unit: z.string(), amount: z.number(), cost: z.union([z.number(), z.string()]) });
-const cost = z.object({ currency: z.string(), total: z.union([z.number(), z.string()]), known: z.number(), parts: z.array(part) });
+const cost = z.object({
+  currency: z.string(),
+  total: z.union([z.number(), z.string()]),
+  known: z.number(),
+  parts: z.array(part),
+});
 
 /** Prices in whole numbers, so that a cost can be added up by hand. */
 const PRICES = `currency: EUR
@@ -42,7 +47,12 @@ async function startServer() {
       const base = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'small' };
       const tool = { index: 0, id: 'call_a', type: 'function', function: { name: 'take_note', arguments: '{"text":"Alpha"}' } };
       const delta = asked === 1 ? { tool_calls: [tool] } : { content: 'Bravo.' };
-      const usage = { prompt_tokens: 1000 * asked, completion_tokens: 10, total_tokens: 0, prompt_tokens_details: { cached_tokens: 400 } };
+      const usage = {
+        prompt_tokens: 1000 * asked,
+        completion_tokens: 10,
+        total_tokens: 0,
+        prompt_tokens_details: { cached_tokens: 400 },
+      };
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`data: ${JSON.stringify({ ...base, choices: [{ index: 0, delta }] })}\n\n`);
       response.end(`data: ${JSON.stringify({ ...base, choices: [], usage })}\n\ndata: [DONE]\n\n`);
@@ -56,11 +66,18 @@ async function startServer() {
 it('adds up what a call cost in its record, its webhook, the API and the export, and traces its model', async () => {
   const server = await startServer();
   const folder = mkdtempSync(join(tmpdir(), 'offhook-costs-'));
-  const [prices, endpoints, alerts] = ['prices.yaml', 'endpoints.yaml', 'alerts.yaml'].map((name) => join(folder, name)) as [string, string, string];
+  const [prices, endpoints, alerts] = ['prices.yaml', 'endpoints.yaml', 'alerts.yaml'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
   const model = (unit: string, price: number): string =>
     `  - { vendor: "${server.vendor}", model: small, unit: ${unit}, price: ${price}, per: 1000, date: "2026-11-01", source: a test }\n`;
   writeFileSync(prices, PRICES + model('input-text-tokens', 1) + model('cached-tokens', 0.1) + model('output-text-tokens', 5));
-  writeFileSync(endpoints, `endpoints: [{ name: all, url: '${server.url}/hook', secretEnv: HOOK_SECRET, allowPrivate: true, events: [call.ended] }]`);
+  writeFileSync(
+    endpoints,
+    `endpoints: [{ name: all, url: '${server.url}/hook', secretEnv: HOOK_SECRET, allowPrivate: true, events: [call.ended] }]`,
+  );
   writeFileSync(
     alerts,
     `channels: [{ kind: webhook, name: ops, url: '${server.url}/alerts', secretEnv: HOOK_SECRET, allowPrivate: true }]\nrules: [{ name: Costly, figure: spend-today, above: 1 }]`,
@@ -74,7 +91,9 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
       OTEL_EXPORTER_OTLP_ENDPOINT: server.url,
       OFFHOOK_TELEMETRY__WORDS: 'true',
     },
-    otherBots: { clerk: `dialog: { kind: llm, baseUrl: '${server.url}/v1', model: small, instructions: 'Book.', greeting: 'Hello.' }` },
+    otherBots: {
+      clerk: `dialog: { kind: llm, baseUrl: '${server.url}/v1', model: small, instructions: 'Book.', greeting: 'Hello.' }`,
+    },
   });
   const call = await bench.dial(undefined, { bot: 'clerk' });
   const session = bench.sessionOf(call);
@@ -85,7 +104,10 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
   const { id, usage } = await session.ended;
   await eventually('the webhook', () => server.received.some(({ path }) => path === '/hook'));
   const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
-  const key = keys.create({ name: 'costs', tenantId: 'default', scopes: ['calls:read', 'system:read', 'system:control'] }, 0).secret;
+  const key = keys.create(
+    { name: 'costs', tenantId: 'default', scopes: ['calls:read', 'system:read', 'system:control'] },
+    0,
+  ).secret;
   const ask = async (path: string): Promise<string> =>
     (await fetch(`${bench.gateway.url}/api${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
 
@@ -95,7 +117,9 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
   expect(spoken).toBeGreaterThan(0);
   const minutes = 0.5;
   const detail = z.object({ cost }).parse(JSON.parse(await ask(`/calls/${id}`)));
-  expect(detail.cost.parts.filter(({ vendor }) => vendor === server.vendor).map((each) => [each.unit, each.amount, each.cost])).toEqual([
+  expect(
+    detail.cost.parts.filter(({ vendor }) => vendor === server.vendor).map((each) => [each.unit, each.amount, each.cost]),
+  ).toEqual([
     ['input-text-tokens', 2200, 2.2],
     ['cached-tokens', 800, 0.08],
     ['output-text-tokens', 20, 0.1],
@@ -103,12 +127,16 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
   expect(detail.cost.currency).toBe('EUR');
   expect(detail.cost.total).toBeCloseTo(ofModel + spoken * 0.01 + minutes, 6);
 
-  const hook = z.object({ data: z.object({ cost }) }).parse(JSON.parse(server.received.find(({ path }) => path === '/hook')?.body ?? ''));
+  const hook = z
+    .object({ data: z.object({ cost }) })
+    .parse(JSON.parse(server.received.find(({ path }) => path === '/hook')?.body ?? ''));
   expect(hook.data.cost).toEqual(detail.cost);
   const [header = '', line = ''] = (await ask('/calls/export?format=csv')).split('\r\n');
   expect(line.split(',')[header.split(',').indexOf('cost')]).toBe(String(detail.cost.total));
   const sums = z.object({ costs: z.array(z.object({ group: z.string(), cost: z.number(), calls: z.number() })) });
-  expect(sums.parse(JSON.parse(await ask('/costs?by=bot'))).costs).toEqual([{ group: 'clerk', cost: detail.cost.total, calls: 1 }]);
+  expect(sums.parse(JSON.parse(await ask('/costs?by=bot'))).costs).toEqual([
+    { group: 'clerk', cost: detail.cost.total, calls: 1 },
+  ]);
   expect(JSON.parse(await ask('/costs?by=vendor'))).toMatchObject({ prices: { currency: 'EUR' } });
 
   const tested = await fetch(`${bench.gateway.url}/api/alerts/test`, {
@@ -145,7 +173,9 @@ it('adds up what a call cost in its record, its webhook, the API and the export,
     'gen_ai.usage.output_tokens': 10,
   });
   expect(second?.['gen_ai.output.messages']).toContain('Bravo.');
-  expect(told('execute_tool take_note')).toMatchObject([{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'take_note' }]);
+  expect(told('execute_tool take_note')).toMatchObject([
+    { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'take_note' },
+  ]);
   const dialogs = spans.filter(({ name }) => name === 'dialog').map(({ spanId }) => spanId);
   for (const each of spans.filter(({ name }) => name.startsWith('chat') || name.startsWith('execute_tool')))
     expect(dialogs).toContain(each.parentSpanId);

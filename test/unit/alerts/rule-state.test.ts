@@ -46,5 +46,7 @@ it('says in words what fired, with its figures and details', () => {
     'Offhook alert: Slow replies\nreply-p95-ms of the bot clinic is 2513.4; the threshold is 2000.\n- 40 calls in 15 minutes\n1970-01-01T00:00:00.000Z',
   );
   expect(noticeTitle({ ...notice, state: 'resolved' })).toBe('Offhook: Slow replies is over');
-  expect(noticeText(testNotice({ id: 'alert_2', atMs: 0 }))).toBe('Offhook: a test of this alert channel\n1970-01-01T00:00:00.000Z');
+  expect(noticeText(testNotice({ id: 'alert_2', atMs: 0 }))).toBe(
+    'Offhook: a test of this alert channel\n1970-01-01T00:00:00.000Z',
+  );
 });

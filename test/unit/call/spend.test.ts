@@ -15,7 +15,11 @@ const priced = (vendor: string, unit: PricedUnit, price: number): PriceList['pri
 });
 const PRICES: PriceList = {
   currency: 'EUR',
-  prices: [priced('bench', 'inbound-carrier-minutes', 0), priced('acme', 'recogniser-seconds', 1), priced('openai', 'output-text-tokens', 0.01)],
+  prices: [
+    priced('bench', 'inbound-carrier-minutes', 0),
+    priced('acme', 'recogniser-seconds', 1),
+    priced('openai', 'output-text-tokens', 0.01),
+  ],
 };
 
 const rules = (more: Partial<SpendRules> = {}): SpendRules => ({
@@ -29,7 +33,12 @@ const rules = (more: Partial<SpendRules> = {}): SpendRules => ({
 async function* answers() {
   yield { type: 'usage', vendor: 'openai', model: 'small', units: { requests: 1 } } as const;
   yield { type: 'say', text: 'Yes?' } as const;
-  yield { type: 'usage', vendor: 'openai', model: 'small', units: { 'output-text-tokens': 40, 'input-text-tokens': 300 } } as const;
+  yield {
+    type: 'usage',
+    vendor: 'openai',
+    model: 'small',
+    units: { 'output-text-tokens': 40, 'input-text-tokens': 300 },
+  } as const;
 }
 
 const having = (services: Partial<CallServices>) => () => services;
@@ -58,7 +67,12 @@ describe('what a call costs', () => {
     const bench = new CallBench(cutOff);
     await bench.start();
     bench.session.hangUp('over');
-    expect((await bench.session.ended).usage).toContainEqual({ vendor: 'openai', model: 'small', unit: 'unreported-answers', amount: 1 });
+    expect((await bench.session.ended).usage).toContainEqual({
+      vendor: 'openai',
+      model: 'small',
+      unit: 'unreported-answers',
+      amount: 1,
+    });
   });
 });
 
@@ -87,7 +101,12 @@ describe('a limit of what calls cost', () => {
       transfer: async (_call: unknown, to: string) => void handed.push(to),
     };
     const own = { maximumPerCall: 0.3, whenReached: [{ kind: 'transfer', to: '+14155550123' }] } as const;
-    using bench = new CallBench(answers, { spend: { ...own, whenReached: [...own.whenReached] } }, {}, having({ spend: rules({ maximumPerCall: 100 }) }));
+    using bench = new CallBench(
+      answers,
+      { spend: { ...own, whenReached: [...own.whenReached] } },
+      {},
+      having({ spend: rules({ maximumPerCall: 100 }) }),
+    );
     bench.control = control;
     await bench.start();
     await bench.quiet(12_000);

@@ -33,11 +33,27 @@ it('reads channels with their secrets, and rules', async () => {
 
 test.each([
   ['an unknown figure', SOUND.replace('reply-p95-ms', 'reply-p99-ms'), /^rules\.0\.figure \(alerts\.yaml:6\)/u],
-  ['a channel that is missing', SOUND.replace('[slack]', '[pager]'), /^rules\.0\.channels \(alerts\.yaml:6\): there is no channel pager/u],
-  ['a rule with both thresholds', SOUND.replace('below: 1', 'below: 1, above: 2'), /^rules\.1 \(alerts\.yaml:7\): needs either above or below/u],
-  ['an unset secret', SOUND.replace('secretEnv: HOOK', 'secretEnv: NONE'), /^channels\.0\.secretEnv \(alerts\.yaml:2\): neither NONE nor NONE_FILE/u],
+  [
+    'a channel that is missing',
+    SOUND.replace('[slack]', '[pager]'),
+    /^rules\.0\.channels \(alerts\.yaml:6\): there is no channel pager/u,
+  ],
+  [
+    'a rule with both thresholds',
+    SOUND.replace('below: 1', 'below: 1, above: 2'),
+    /^rules\.1 \(alerts\.yaml:7\): needs either above or below/u,
+  ],
+  [
+    'an unset secret',
+    SOUND.replace('secretEnv: HOOK', 'secretEnv: NONE'),
+    /^channels\.0\.secretEnv \(alerts\.yaml:2\): neither NONE nor NONE_FILE/u,
+  ],
   ['plain http', SOUND.replace('https://ops', 'http://ops'), /^channels\.0\.url \(alerts\.yaml:2\): only https/u],
-  ['a password without TLS', SOUND.replace('user: bot', 'security: none, user: bot'), /^channels\.1\.security .*only sent over TLS/u],
+  [
+    'a password without TLS',
+    SOUND.replace('user: bot', 'security: none, user: bot'),
+    /^channels\.1\.security .*only sent over TLS/u,
+  ],
   ['a repeated name', SOUND.replace('name: desk', 'name: ops'), /^channels\.1\.name \(alerts\.yaml:3\): ops stands twice/u],
 ])('names the line of %s', async (_note, text, says) => {
   const { alerts, problems } = await load(text);

@@ -10,7 +10,10 @@ async function load(text: string, embedsPlatform = false) {
   const path = join(folder.path, 'prices.yaml');
   writeFileSync(path, text);
   const { prices, problems } = loadPrices(path, embedsPlatform);
-  return { prices, problems: problems.map((problem) => problemText({ ...problem, where: problem.where.replace(path, 'prices.yaml') })) };
+  return {
+    prices,
+    problems: problems.map((problem) => problemText({ ...problem, where: problem.where.replace(path, 'prices.yaml') })),
+  };
 }
 
 const ENTRY = `  - vendor: acme
@@ -64,8 +67,16 @@ test.each([
     text: `currency: USD\nprices:\n${ENTRY.replace('    date: "2026-11-01"\n', '')}`,
     says: /^prices\.0\.date \(prices\.yaml:3\)/u,
   },
-  { note: 'an unknown field', text: `currency: USD\nprices:\n${ENTRY}\n    round: 60`, says: /^prices\.0\.round \(prices\.yaml:9\): is no field/u },
-  { note: 'a repeated price', text: `currency: USD\nprices:\n${ENTRY}\n${ENTRY}`, says: /^prices\.1 \(prices\.yaml:9\): repeats prices\.0/u },
+  {
+    note: 'an unknown field',
+    text: `currency: USD\nprices:\n${ENTRY}\n    round: 60`,
+    says: /^prices\.0\.round \(prices\.yaml:9\): is no field/u,
+  },
+  {
+    note: 'a repeated price',
+    text: `currency: USD\nprices:\n${ENTRY}\n${ENTRY}`,
+    says: /^prices\.1 \(prices\.yaml:9\): repeats prices\.0/u,
+  },
   { note: 'no YAML', text: 'currency: [', says: /^.*prices\.yaml.*not readable as YAML/u },
 ])('names the line of $note', async ({ text, says }) => {
   const { problems, prices } = await load(text);
@@ -75,5 +86,8 @@ test.each([
 });
 
 it('says that a file is missing', () => {
-  expect(loadPrices('/absent/prices.yaml', false).problems[0]).toMatchObject({ key: 'spend.prices', where: '/absent/prices.yaml' });
+  expect(loadPrices('/absent/prices.yaml', false).problems[0]).toMatchObject({
+    key: 'spend.prices',
+    where: '/absent/prices.yaml',
+  });
 });

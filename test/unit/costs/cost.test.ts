@@ -67,7 +67,10 @@ describe('the cost of a call', () => {
 
   it('has the cost of an analysis beside the call', () => {
     const prices = list(priced({ vendor: 'm', unit: 'output-text-tokens', price: 1 }));
-    const cost = withParts(costOf([], prices), costOf([{ vendor: 'm', unit: 'output-text-tokens', amount: 2, job: 'analysis' }], prices).parts);
+    const cost = withParts(
+      costOf([], prices),
+      costOf([{ vendor: 'm', unit: 'output-text-tokens', amount: 2, job: 'analysis' }], prices).parts,
+    );
     expect(cost).toMatchObject({ total: 2, known: 2, parts: [{ job: 'analysis', cost: 2 }] });
   });
 
@@ -78,7 +81,12 @@ describe('the cost of a call', () => {
     { seconds: 61, step: 6, minutes: 66 / 60 },
     { seconds: 0.5, step: 60, minutes: 1 },
   ])('charges $seconds s at a carrier in steps of $step s', ({ seconds, step, minutes }) => {
-    const used = carriedMinutes({ carrier: 'twilio@acme', direction: 'outbound', answeredAtMs: 1000, endedAtMs: 1000 + seconds * 1000 });
+    const used = carriedMinutes({
+      carrier: 'twilio@acme',
+      direction: 'outbound',
+      answeredAtMs: 1000,
+      endedAtMs: 1000 + seconds * 1000,
+    });
     const { parts } = costOf(used, list(priced({ vendor: 'twilio', unit: 'outbound-carrier-minutes', price: 1, step })));
     expect(parts[0]?.amount).toBeCloseTo(minutes, 5);
   });
@@ -122,7 +130,10 @@ describe('usage', () => {
       'output-text-tokens': 30,
       'output-audio-tokens': 20,
     });
-    expect(tokenUnits({ prompt_tokens: null, completion_tokens: -3 })).toMatchObject({ 'input-text-tokens': 0, 'output-text-tokens': 0 });
+    expect(tokenUnits({ prompt_tokens: null, completion_tokens: -3 })).toMatchObject({
+      'input-text-tokens': 0,
+      'output-text-tokens': 0,
+    });
   });
 
   it('adds up by vendor, model and unit, and leaves out what is no amount', () => {

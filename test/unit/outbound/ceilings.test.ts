@@ -42,6 +42,19 @@ describe('the ceilings of a day', () => {
     expect(await ask(2, 'key-2')).toMatchObject({ allowed: true });
   });
 
+  it('stop a bot whose calls have really cost enough, and say so', async () => {
+    const limits = { callsPerDay: 100, callsPerDayOfKey: 100, ...NO_ALARM };
+    const spendReached = () => ({ of: 'bot', knownMicros: 12_500_000, mostMicros: 12_000_000 }) as const;
+    const { dialler } = diallerBench({ gate: { limitsOf: () => limits, spendReached } });
+    expect((await dialler.ask([wish({ to: person(1) })]))[0]).toMatchObject({
+      refusal: {
+        refusal: 'ceiling-spend',
+        detail: "the bot's calls have cost 12.50 today, at most 12.00 (maximumPerDay)",
+        retryAtMs: MIDNIGHT_MS + 8 * 3_600_000,
+      },
+    });
+  });
+
   it('begin anew with the next day of UTC', async () => {
     const limits = { callsPerDay: 1, callsPerDayOfKey: 100, ...NO_ALARM };
     const clock = new ManualClock(0, NOON_MS);

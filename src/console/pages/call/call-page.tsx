@@ -11,6 +11,7 @@ import { Analyses, recognisedWords } from './analyses.tsx';
 import { type Call, drawnAt, drawnFromRecord, isErased, lengthOf, utterancesOf } from './call-model.ts';
 import css from './call.module.css';
 import { CallLinks, useLinkedSecond } from './call-links.tsx';
+import { CallCosts } from './call-costs.tsx';
 import { Care, Webhooks } from './care.tsx';
 import { Events } from './events-list.tsx';
 import { Facts } from './facts.tsx';
@@ -107,6 +108,7 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
             </Tabs.Panel>
             <Tabs.Panel value="collected">
               <Facts call={call} />
+              <CallCosts cost={call.cost} />
             </Tabs.Panel>
             <Tabs.Panel value="events">
               <Events call={call} player={player} />

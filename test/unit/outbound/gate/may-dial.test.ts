@@ -175,6 +175,7 @@ describe('mayDial', () => {
     const decision = decide('us', {
       destinationRefusal: 'a number of US',
       day: { endsAtMs: at(23), costMicros: 1, spent: [spent] },
+      spend: { of: 'all', knownMicros: 5, mostMicros: 5 },
       suppressions: [{ list: 'own', addedAtMs: 0 }],
       consents: [],
       purpose: undefined,
