@@ -144,7 +144,8 @@ const AROUND = 2;
 
 /** Every setting of a bot, dotted, as text; the flow has a view of its own. */
 export function settingsView(bot: Bot, key: Pick<Principal, 'scopes'>): BotView['settings'] {
-  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, dialogSecret: _, ...rest } = bot;
+  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, ...settings } = bot;
+  const { dialogSecret: _secret, toolSecrets: _secrets, ...rest } = settings;
   const { dialog } = rest;
   const shown = { ...rest, dialog: dialog.kind === 'flow' ? { ...dialog, flow: undefined } : dialog };
   return leavesOf('', shown).map(({ key: name, value }) => ({ key: name, value: shownText(value, key).slice(0, MOST_SHOWN) }));
