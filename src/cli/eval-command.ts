@@ -138,7 +138,11 @@ async function runBefore(version: string, suites: readonly Suite[], options: Eva
 }
 
 /** Options of a run from its flags. */
-export function optionsOf(flags: EvalChoice & Pick<EvalFlags, 'runs' | 'share' | 'jobs' | 'deadline'>, { config, bots }: Configuration, seed: number): Omit<EvalOptions, 'signal' | 'onCall'> {
+export function optionsOf(
+  flags: EvalChoice & Pick<EvalFlags, 'runs' | 'share' | 'jobs' | 'deadline'>,
+  { config, bots }: Configuration,
+  seed: number,
+): Omit<EvalOptions, 'signal' | 'onCall'> {
   const { runs, share, jobs, deadline } = flags;
   const gateway = { settings: config.settings, bots };
   return {
@@ -155,7 +159,11 @@ export function optionsOf(flags: EvalChoice & Pick<EvalFlags, 'runs' | 'share' |
 }
 
 /** @throws UsageError with every problem of the suites */
-export async function suitesToRun(names: readonly string[], flags: EvalChoice, configuration: Configuration): Promise<readonly Suite[]> {
+export async function suitesToRun(
+  names: readonly string[],
+  flags: EvalChoice,
+  configuration: Configuration,
+): Promise<readonly Suite[]> {
   const { suites, problems } = await readSuites(pathsOf(names, configuration), configuration.bots);
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;

@@ -19,12 +19,17 @@ export function noInputDue(settings: TurnSettings, state: In<'listening'>, atMs:
   const { noInputMs = settings.noInputMs } = state.dialog.expectation;
   if (atMs - state.phase.sinceMs < noInputMs) return quietly(state);
   const attempt = state.caller.noInputs + 1;
-  if (attempt > settings.noInputAttempts && state.dialog.expectation.waits !== true) return { state, effects: [{ type: 'give-up', reason: 'no-input' }] };
+  if (attempt > settings.noInputAttempts && state.dialog.expectation.waits !== true)
+    return { state, effects: [{ type: 'give-up', reason: 'no-input' }] };
   return ask(state, { kind: 'no-input', attempt }, atMs, false);
 }
 
 /** The dialog tells the silent caller what it promised before. */
-export function dialogDue(_settings: TurnSettings, state: In<'listening'>, event: TurnEvent & { readonly type: 'dialog-due' }): Step {
+export function dialogDue(
+  _settings: TurnSettings,
+  state: In<'listening'>,
+  event: TurnEvent & { readonly type: 'dialog-due' },
+): Step {
   if (state.bot.muted || state.consulting) return quietly(state);
   return ask(state, { kind: 'tool-result', tool: event.tool }, event.atMs, false);
 }

@@ -111,7 +111,8 @@ async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; nam
       const { flow, whereOf } = await flowOf(bot, dialog);
       return { problems: [], names: namesInFlow(flow, whereOf) };
     }
-    if (dialog.kind === 'llm' && dialog.knowledge !== undefined) await loadKnowledge(resolve(bot.folder, dialog.knowledge.folder));
+    if (dialog.kind === 'llm' && dialog.knowledge !== undefined)
+      await loadKnowledge(resolve(bot.folder, dialog.knowledge.folder));
     const file = dialog.kind === 'module' ? dialog.file : dialog.kind === 'llm' ? dialog.toolsFile : undefined;
     if (file !== undefined) {
       const path = resolve(bot.folder, file);

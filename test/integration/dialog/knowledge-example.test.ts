@@ -23,7 +23,8 @@ const search = (query: string): ModelAnswer => [{ name: 'search_knowledge', args
 it('answers from the documents of the example, and refuses what they do not have', async () => {
   const { hook } = await hookOf(FOLDER);
   using model = new ScriptedModel((_asked, number) => {
-    if (number === 0) return 'The floor lamp costs 1,500 rupees, and is delivered today without any charge at all. Anything else?';
+    if (number === 0)
+      return 'The floor lamp costs 1,500 rupees, and is delivered today without any charge at all. Anything else?';
     if (number === 1) return search('floor lamp price');
     if (number === 2) return 'It costs one thousand eight hundred and ninety nine rupees. I guarantee that it lasts 10 years.';
     return 'Our competitors are worse. Goodbye.';
@@ -71,13 +72,17 @@ it('asks a slow model for the quick one, with the conversation as it was heard',
     const { hook } = await hookOf(folder);
     using model = new ScriptedModel((asked, number) => {
       if (asked.model === 'slow-model') return 'Take the second tariff.';
-      return number === 0 ? [{ name: 'think', args: { question: 'Which tariff?' } }] : `I thought: ${asked.messages.at(-1)?.content}`;
+      return number === 0
+        ? [{ name: 'think', args: { question: 'Which tariff?' } }]
+        : `I thought: ${asked.messages.at(-1)?.content}`;
     });
     const history = [{ role: 'caller', text: 'I phone a lot' }] as const;
     const said = textOf(await actionsOf(hook, turnOf(spoken('which tariff is mine'), 2, history)));
     expect(said).toBe('I thought: Take the second tariff.');
     const asked = model.asked.find(({ model: name }) => name === 'slow-model')?.messages.at(-1)?.content;
-    expect(asked).toBe('The conversation so far:\ncaller: I phone a lot\ncaller: which tariff is mine\n\nQuestion: Which tariff?');
+    expect(asked).toBe(
+      'The conversation so far:\ncaller: I phone a lot\ncaller: which tariff is mine\n\nQuestion: Which tariff?',
+    );
     await hook.dispose?.();
   } finally {
     rmSync(folder, { recursive: true, force: true });
