@@ -20,7 +20,7 @@ export class ScriptedModel implements Disposable {
   constructor(answer: (asked: ModelAsked, number: number) => ModelAnswer | Promise<ModelAnswer>) {
     globalThis.fetch = async (input, init) => {
       if (!String(input instanceof Request ? input.url : input).endsWith('/chat/completions')) return this.#real(input, init);
-      const asked = JSON.parse(String(init?.body)) as ModelAsked;
+      const asked = JSON.parse(typeof init?.body === 'string' ? init.body : '') as ModelAsked;
       this.asked.push(asked);
       return answered(asked, await answer(asked, this.asked.length - 1));
     };

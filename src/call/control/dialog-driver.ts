@@ -12,21 +12,19 @@ import { sleep } from '../../kernel/waiting.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { callerFloor } from '../turn/floor.ts';
 import { sameWords } from '../turn/transcript.ts';
+import { tellDue } from './natural-pause.ts';
 import type { CallLanguage } from './call-language.ts';
 import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
 import type { CallerInput, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { DialogTurns } from './dialog-turns.ts';
+import { NO_ANSWER, type RunningAnswer } from './running-answer.ts';
 
 /** Failures in a row at a caller's silence after which the dialog is given up, with an apology. */
 const MOST_FAILURES = 3;
 /** Delay before a failed turn is asked again, while the caller is told to wait. */
 const ASK_AGAIN_MS = 1_000;
-/** Silence of both sides in which the dialog may begin to speak by itself. */
-const PAUSE_MS = 500;
-/** Words that have not come after this do not come: a sound without words is committed too. */
-const WORDS_LOST_MS = 2_000;
 /** Time left at which callers are told that the call will end. */
 const LAST_MINUTE_MS = 60_000;
 
@@ -47,22 +45,6 @@ interface DialogParts {
   readonly transfers: AgentTransfers;
 }
 
-interface Answer {
-  readonly kind: CallerInput['kind'];
-  /** Part of it can be heard. */
-  spoken: boolean;
-  /** It has set what the next turn expects. */
-  gathered: boolean;
-  hints: readonly string[];
-  /** The turn is being asked a second time. */
-  isSecond: boolean;
-  readonly end: () => void;
-  /** Asks for another answer in place of this one. */
-  readonly askAnew: () => void;
-  /** Asks for the same answer again; it continues after what was already said. */
-  readonly askAgain: () => void;
-}
-
 /** The dialog's state that another process needs to continue the call. */
 export interface DialogStanding {
   /** Rises with each question and each answer. */
@@ -75,19 +57,6 @@ export interface DialogStanding {
 
 type Gather = DialogAction & { readonly type: 'gather' };
 
-const nothing = (): void => undefined;
-/** Stands in where no question can be asked again. */
-const NO_ANSWER: Answer = {
-  kind: 'spoken',
-  spoken: false,
-  gathered: false,
-  hints: [],
-  isSecond: true,
-  end: nothing,
-  askAnew: nothing,
-  askAgain: nothing,
-};
-
 /** Asks the bot's dialog and carries out its answers. */
 export class DialogDriver {
   readonly #line: CallLine;
@@ -95,7 +64,7 @@ export class DialogDriver {
   readonly #parts: DialogParts;
   readonly #hook: DialogHook;
   #failures = 0;
-  #answer: Answer | undefined;
+  #answer: RunningAnswer | undefined;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
@@ -137,7 +106,7 @@ export class DialogDriver {
     }
     media.voice.flush();
     reply.close();
-    const answer: Answer = { ...NO_ANSWER, spoken: true };
+    const answer: RunningAnswer = { ...NO_ANSWER, spoken: true };
     if (state.gather !== undefined) this.#gather(state.gather, answer, media.voice.language);
     this.#listenFor(answer.hints);
   }
@@ -177,16 +146,8 @@ export class DialogDriver {
     if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
-  /** In a natural pause, the dialog is asked for what it has to tell by itself. */
   tick(nowMs: number): void {
-    const { turn, media } = this.#line;
-    if (turn.phase.name !== 'listening' || media === undefined || media.voice.speaking) return;
-    const tool = this.#hook.due;
-    const quietMs = nowMs - Math.max(turn.phase.sinceMs, turn.voice.lastVoicedMs ?? 0);
-    if (tool === undefined || quietMs < PAUSE_MS) return;
-    const floor = callerFloor(turn);
-    if (floor !== undefined && !(floor === 'words-outstanding' && quietMs >= WORDS_LOST_MS)) return;
-    this.#line.feed({ type: 'dialog-due', atMs: nowMs, tool });
+    tellDue(this.#line, this.#hook, nowMs);
   }
 
   /** Adds a whisper to the dialog's next turn. @returns false where the dialog takes none */
@@ -224,7 +185,8 @@ export class DialogDriver {
     this.#line.log.asked(turn, input);
     this.#changes += 1;
     this.#pending = true;
-    if (input.kind !== 'no-input' && input.kind !== 'tool-result') this.#gathered = undefined;
+    const isSilence = input.kind === 'no-input' || input.kind === 'tool-result';
+    if (!isSilence) this.#gathered = undefined;
     if (input.kind === 'start') this.#sayOpening(reply, media);
     if (this.#warning === 'due') {
       this.#warning = 'given';
@@ -247,7 +209,7 @@ export class DialogDriver {
       run((signal) => this.#later({ ...dialogTurn, again: true }, signal), reply.signal);
     };
     const first = new AbortController();
-    const answer: Answer = { ...NO_ANSWER, isSecond: false, kind: input.kind, end, askAnew, askAgain };
+    const answer: RunningAnswer = { ...NO_ANSWER, isSecond: false, kind: input.kind, end, askAnew, askAgain };
     this.#answer = answer;
     let collected = false;
     const run = (respond: (signal: AbortSignal) => AsyncIterable<DialogAction>, signal: AbortSignal): void =>
@@ -278,7 +240,7 @@ export class DialogDriver {
           voice.flush();
           if (collected) this.#journal();
           // The dialog answered a silence without asking anew.
-          if ((input.kind === 'no-input' || input.kind === 'tool-result') && !answer.gathered) this.#expect();
+          if (isSilence && !answer.gathered) this.#expect();
           this.#listenFor(answer.hints);
         },
         failed: (error) => this.failed(error),
@@ -358,7 +320,7 @@ export class DialogDriver {
     this.#services.journal(this.#line.record('in-progress'));
   }
 
-  #act(action: Exclude<DialogAction, AudibleAction>, answer: Answer, spoken: string): void {
+  #act(action: Exclude<DialogAction, AudibleAction>, answer: RunningAnswer, spoken: string): void {
     const { language, carrier, transfers } = this.#parts;
     const { media, log, clock } = this.#line;
     switch (action.type) {
@@ -412,7 +374,7 @@ export class DialogDriver {
     this.#line.log.callBackAtWallMs = at === undefined ? undefined : this.#turns.momentOf(at);
   }
 
-  #gather(gather: Gather, answer: Answer, language: string): void {
+  #gather(gather: Gather, answer: RunningAnswer, language: string): void {
     const { contract, hints, ...rest } = gather;
     this.#changes += 1;
     this.#gathered = gather;

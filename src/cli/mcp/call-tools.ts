@@ -46,8 +46,14 @@ export async function callDetails(store: CallStore, tenant: string, id: string) 
   const { from, to, variables = {}, notes = [], turns, transfers = [] } = call;
   const shown = (text: string): string => maskNumbersIn(text, [from, to]);
   return {
-    ...{ id, bot: call.botName, botVersion: call.botVersion, carrier: call.carrier, direction: call.direction },
-    ...{ startedAt: isoTime(call.startedAtMs), ended: call.endReason, durationMs: call.summary['durationMs'] },
+    id,
+    bot: call.botName,
+    botVersion: call.botVersion,
+    carrier: call.carrier,
+    direction: call.direction,
+    startedAt: isoTime(call.startedAtMs),
+    ended: call.endReason,
+    durationMs: call.summary['durationMs'],
     variables: Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, shown(value)])),
     notes: notes.map(shown),
     transfers: transfers.map(({ to: agent, kind, outcome }) => ({ to: maskNumber(agent), kind, outcome })),

@@ -16,6 +16,7 @@ import { type Bot, botsOfTenant } from '../../config/bots.ts';
 import type { DestinationsOf } from '../../config/destinations.ts';
 import { nearest } from '../../config/nearest.ts';
 import { flowOf } from '../../dialog/bot-dialog.ts';
+import { KnowledgeError, loadKnowledge } from '../../dialog/knowledge/knowledge.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
 import { promptsOf } from '../../dialog/flow/flow-parts.ts';
 import type { Flow } from '../../dialog/flow/schema.ts';
@@ -110,6 +111,8 @@ async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; nam
       const { flow, whereOf } = await flowOf(bot, dialog);
       return { problems: [], names: namesInFlow(flow, whereOf) };
     }
+    if ('knowledge' in dialog && dialog.knowledge !== undefined)
+      await loadKnowledge(resolve(bot.folder, dialog.knowledge.folder));
     const file = dialog.kind === 'module' ? dialog.file : 'tools' in dialog ? dialog.toolsFile : undefined;
     if (file !== undefined) {
       const path = resolve(bot.folder, file);
@@ -120,6 +123,10 @@ async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; nam
     return { problems: [], names: [] };
   } catch (error) {
     if (error instanceof FlowInvalidError) return { problems: error.problems, names: [] };
+    if (error instanceof KnowledgeError) {
+      const problem = { key: 'dialog.knowledge', where: whereIn(bot, 'dialog.knowledge'), message: error.message };
+      return { problems: [problem], names: [] };
+    }
     return { problems: [{ key, where, message: `cannot be read: ${errorText(error)}` }], names: [] };
   }
 }

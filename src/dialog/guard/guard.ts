@@ -17,7 +17,9 @@ export interface Sources {
 /** Words that promise something, without their endings. */
 const PROMISES = [
   ...'guarantee promise refund reimburs compensat discount rebate waive complimentary'.split(' '),
-  ...['free of charge', 'for free', 'no charge'],
+  'free of charge',
+  'for free',
+  'no charge',
   ...'गारंटी वादा रिफंड छूट मुआवज मुफ्त'.split(' '),
 ];
 /** Statements of this many words or fewer need no source: greetings and courtesies. */

@@ -160,9 +160,7 @@ export class McpServer {
     }
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const requestInit = { headers: this.#revealed(headers), redirect: 'error' } as const;
-    const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: boundedFetch });
-    // The class declares `sessionId` as possibly undefined, which the interface does not allow under exactOptionalPropertyTypes.
-    return transport as Transport;
+    return new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: boundedFetch });
   }
 
   #revealed(names: Readonly<Record<string, string>>): Record<string, string> {

@@ -277,6 +277,7 @@ function settingsOf({
   version: _version,
   serverUrl: _serverUrl,
   dialogSecret: _secret,
+  toolSecrets: _secrets,
   dialog: _dialog,
   numbers: _numbers,
   ...settings

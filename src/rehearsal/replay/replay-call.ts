@@ -37,7 +37,15 @@ export interface NamedSetting {
  */
 export function settingChange(settings: readonly NamedSetting[]): (bot: Bot) => Bot {
   return (bot) => {
-    const { folder, file: _file, version: _version, serverUrl: _serverUrl, dialogSecret: _secret, ...plain } = bot;
+    const {
+      folder,
+      file: _file,
+      version: _version,
+      serverUrl: _serverUrl,
+      dialogSecret: _secret,
+      toolSecrets: _secrets,
+      ...plain
+    } = bot;
     const changed = settings.reduce<unknown>((document, { name, value }) => withValue(document, name.split('.'), value), plain);
     const parsed = botSettings.safeParse(changed);
     if (parsed.success) return { ...parsed.data, folder };

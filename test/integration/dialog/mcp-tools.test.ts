@@ -114,10 +114,11 @@ it('is connected once for all calls, uses a restarted server again, and tells th
 });
 
 it('sends secrets as headers, and keeps them out of what the model is told', async () => {
-  const seen: (string | undefined)[] = [];
+  const seen: string[] = [];
   const refusing = createServer((request, response) => {
-    seen.push(request.headers['x-api-key'] as string | undefined);
-    response.writeHead(403).end(`no entry with ${request.headers['x-api-key']}`);
+    const key = String(request.headers['x-api-key']);
+    seen.push(key);
+    response.writeHead(403).end(`no entry with ${key}`);
   }).listen(0, '127.0.0.1');
   await once(refusing, 'listening');
   using model = new ScriptedModel(calling('shop_price', {}));
@@ -142,7 +143,8 @@ it('ends a tool at its time limit, and cuts a long result', async () => {
   });
   const dialog = await dialogOf({
     all: {
-      ...{ command: process.execPath, args: [EVERYTHING, 'stdio'], maxCharacters: 100 },
+      url: `http://127.0.0.1:${port}/mcp`,
+      maxCharacters: 100,
       tools: ['echo', { name: 'trigger-long-running-operation', timeoutMs: 300 }],
     },
   });

@@ -35,8 +35,17 @@ class SlowCall implements Disposable {
       },
     });
     const settings = {
-      ...{ baseUrl: 'http://model.test/v1', model: 'quick', secret: undefined, instructions: 'Sell.', greeting: 'Hello.' },
-      ...{ maxTokens: 100, timeoutMs: 8_000, turnTimeoutMs: 30_000, tools: [], codeTools: [check], transfers: {} },
+      baseUrl: 'http://model.test/v1',
+      model: 'quick',
+      secret: undefined,
+      instructions: 'Sell.',
+      greeting: 'Hello.',
+      maxTokens: 100,
+      timeoutMs: 8_000,
+      turnTimeoutMs: 30_000,
+      tools: [],
+      codeTools: [check],
+      transfers: {},
     };
     const dialog = {
       create: (...[call, saved]: Parameters<ReturnType<typeof llmHooks>['create']>) =>
@@ -164,7 +173,7 @@ it.each([
   call.bench.session.hangUp('caller-hangup');
   await call.bench.session.ended;
   await call.bench.settle();
-  await call.bench.clock.advance(13_000);
+  call.bench.clock.advance(13_000);
   await call.bench.settle();
   expect(call.outcomes).toEqual([outcome]);
 });

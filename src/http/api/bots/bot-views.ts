@@ -167,8 +167,8 @@ const AROUND = 2;
 
 /** Every setting of a bot, dotted, as text; the flow has a view of its own. */
 export function settingsView(bot: Bot, key: Pick<Principal, 'scopes'>): BotView['settings'] {
-  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, dialogSecret: _, ...known } = bot;
-  const { trial: _trial, earlier: _earlier, ...rest } = known;
+  const { folder: _folder, file: _file, version: _version, whereOf: _whereOf, serverUrl: _url, ...settings } = bot;
+  const { dialogSecret: _secret, toolSecrets: _secrets, trial: _trial, earlier: _earlier, ...rest } = settings;
   const { dialog } = rest;
   const shown = { ...rest, dialog: dialog.kind === 'flow' ? { ...dialog, flow: undefined } : dialog };
   return leavesOf('', shown).map(({ key: name, value }) => ({ key: name, value: shownText(value, key).slice(0, MOST_SHOWN) }));

@@ -66,7 +66,7 @@ it('ranks the passage first that has the rarer words more densely', () => {
 });
 
 it('cuts long sections behind sentences, joins short ones, and leaves headings in code alone', () => {
-  const long = `${'A sentence of some words. '.repeat(120)}`;
+  const long = 'A sentence of some words. '.repeat(120);
   const pieces = markdownPassages(`# One\n\nshort\n\nshorter\n\n${long}\n\n\`\`\`\n# no heading\n\`\`\``, 'a.md');
   expect(pieces.every(({ text }) => text.length <= 1_400)).toBe(true);
   expect(pieces[0]?.text).toBe('short\nshorter');
@@ -84,7 +84,7 @@ it.each([
   { files: { 'broken.pdf': '%PDF-1.4 broken' }, told: /broken\.pdf cannot be used/u },
   { files: { 'empty.md': '\n' }, told: /empty\.md cannot be used: it has no text/u },
 ])('names what it cannot read: $told', async ({ files, told }) => {
-  write(files as Record<string, string>);
+  write(files);
   await expect(loadKnowledge(folder)).rejects.toThrow(told);
 });
 
