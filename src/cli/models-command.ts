@@ -30,9 +30,10 @@ import {
   useModel,
   verifyModel,
 } from '../speech/models/installed.ts';
-import { readUsedNames, type UsedNames } from '../speech/models/read-models.ts';
+import { readUsedNames } from '../speech/models/read-models.ts';
 import { hasSherpa, installSherpa, SHERPA_PACKAGE, SHERPA_VERSION, sherpaPlaces } from '../speech/models/sherpa-package.ts';
 import { requireConfiguration } from './setup/configuration.ts';
+import { usedFor } from './setup/model-facts.ts';
 import { fromPackage } from './setup/package-root.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
@@ -329,13 +330,6 @@ function lock({ folder, signal }: Place): ReturnType<typeof lockModels> {
   const onWait = (pid: number): void =>
     printNote(`another offhook models (process ${pid}) is at work in ${folder}; waiting for it`);
   return lockModels(folder, systemClock, { onWait, signal });
-}
-
-function usedFor(name: string, used: UsedNames): string[] {
-  const of = (names: Readonly<Record<string, string>> = {}): string[] =>
-    Object.keys(names).filter((each) => names[each] === name);
-  const speakers = used.embedding === name || used.segmentation === name ? ['speakers'] : [];
-  return [...of(used.recognition), ...of(used.voices), ...speakers];
 }
 
 function stateText(users: readonly string[], isInstalled: boolean): string {

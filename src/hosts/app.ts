@@ -27,6 +27,7 @@ import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './
 import { PeerProofs, PeerServer } from './peer-server.ts';
 import { apiKeysOf } from './records.ts';
 import { keptAt } from './shared-state.ts';
+import { settingsOrders } from './settings-orders.ts';
 import { systemOrders } from './system.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -250,6 +251,7 @@ async function httpParts(front: Front): Promise<HttpServerDeps> {
   const { options, later, metrics, events, carriers, backlog } = parts;
   const { config, clock, logger, shared } = options;
   const { settings, secrets } = config;
+  const console = await consoleParts(parts);
   return {
     settings,
     clock,
@@ -264,20 +266,23 @@ async function httpParts(front: Front): Promise<HttpServerDeps> {
     streams,
     rates: shared?.rates,
     spent: shared?.spent,
-    api: apiParts(front),
-    console: await consoleParts(parts),
+    api: apiParts(front, console?.links),
+    console,
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
     ready: () => readiness(front),
   };
 }
 
-function apiParts(front: Front): ApiDeps {
+function apiParts(front: Front, links: SignInLinks | SealedLinks | undefined): ApiDeps {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
+  const { config, clock, check, models } = options;
+  const keys = apiKeysOf(config, backlog.store, clock);
+  const { webhooks } = backlog;
   return {
-    keys: apiKeysOf(options.config, backlog.store, options.clock),
     ...backlog,
+    ...settingsOrders({ config, webhooks, keys, carriers: parts.carriers, links, check, models, clock }),
     clock: options.clock,
     bots,
     system: systemParts(front),
@@ -335,7 +340,7 @@ function listeningParts({ carriers, later }: GatewayParts, streams: StreamAddres
 }
 
 /** What the HTTP server needs for the console; undefined where it is turned off. @throws the file system's error; SharedStateUnavailableError */
-async function consoleParts({ options, backlog }: GatewayParts): Promise<HttpServerDeps['console']> {
+async function consoleParts({ options, backlog }: GatewayParts) {
   const { config, shared } = options;
   const { settings, secrets } = config;
   if (!settings.console.enabled) return undefined;

@@ -6,6 +6,7 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { type OpenCarriers, openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { SettingsOrders } from '../http/api/settings/settings-orders.ts';
 import type { CallIntake } from '../http/intake.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -46,6 +47,9 @@ export interface GatewayOptions {
   readonly worker: boolean;
   /** Where the bots' files can be read again; the API shows no problems of them without. */
   readonly botFolder?: BotFolder;
+  /** Checks that the console runs, and the catalogue of speech models; absent where they are not shown. */
+  readonly check?: SettingsOrders['check'];
+  readonly models?: SettingsOrders['models'];
   /** Hears what happens in calls of this process, their words included. */
   readonly news?: (news: CallNews) => void;
   /** What this machine shares with the others of its gateway; it is the only one where absent. */

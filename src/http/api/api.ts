@@ -31,6 +31,9 @@ import type { Sessions } from '../session/sessions.ts';
 import type { JwtBearers } from './jwt-bearers.ts';
 import { peaksRoute, voicemailRoute } from './calls/sound-routes.ts';
 import { replayRoutes } from './calls/replay-routes.ts';
+import { endpointRoutes } from './settings/endpoint-routes.ts';
+import { keyRoutes } from './settings/key-routes.ts';
+import { settingRoutes } from './settings/setting-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -116,6 +119,9 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         jobRoutes,
         systemRoutes,
         auditRoutes,
+        keyRoutes,
+        endpointRoutes,
+        settingRoutes,
       ])
         add(routes, deps, gate, looks);
     },

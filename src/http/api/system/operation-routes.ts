@@ -168,7 +168,8 @@ export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDep
   );
 }
 
-function viewOfDelivery(delivery: WebhookDelivery): z.output<typeof deliveryView> {
+/** A delivery in the form of the API. */
+export function viewOfDelivery(delivery: WebhookDelivery): z.output<typeof deliveryView> {
   const { state, attempts, updatedAtMs } = delivery;
   const waits = state === 'pending' && attempts > 0;
   const nextMs = updatedAtMs + backoffDelayMs(WEBHOOK_RETRY.backoff, attempts - 1, 0);

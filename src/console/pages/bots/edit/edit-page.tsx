@@ -10,9 +10,9 @@ import { loaded } from '../../../parts/loaded.ts';
 import { Failure, Loading, Page } from '../../../parts/states.tsx';
 import { useMay } from '../../../session.tsx';
 import { say, useWords } from '../../../words.ts';
+import classes from '../bots.module.css';
 import { BotChat, type ChatPlace } from '../chat.tsx';
 import { FlowGraph } from '../flow-graph.tsx';
-import { Problems } from '../problems.tsx';
 import { trafficOf, useBot } from '../queries.ts';
 import { readForms } from './bot-yaml.ts';
 import { BotFormsView } from './forms.tsx';
@@ -91,7 +91,13 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
         </Alert>
       )}
       <StepsBar bot={bot.name} isChanged={changes > 0} isReadOnly={isReadOnly} whole={whole} check={check}>
-        <PublishButton bot={bot.name} draft={draft} base={source.revision} isBarred={isReadOnly || changes === 0} published={published} />
+        <PublishButton
+          bot={bot.name}
+          draft={draft}
+          base={source.revision}
+          isBarred={isReadOnly || changes === 0}
+          published={published}
+        />
       </StepsBar>
       <Group justify="space-between">
         <SegmentedControl
@@ -135,11 +141,43 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
           )}
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: view === 'yaml' ? 5 : 7 }}>
-          <Problems title={say(w.checkBad, { count: found.problems.length })} problems={found.problems} />
-          <Beside bot={bot} graph={found.graph ?? bot.graph} step={step} choose={choose} draft={changes === 0 ? undefined : draft} isSound={found.ok} />
+          <DraftProblems problems={found.problems} />
+          <Beside
+            bot={bot}
+            graph={found.graph ?? bot.graph}
+            step={step}
+            choose={choose}
+            draft={changes === 0 ? undefined : draft}
+            isSound={found.ok}
+          />
         </Grid.Col>
       </Grid>
     </Stack>
+  );
+}
+
+/** What is wrong with the draft, by line. */
+function DraftProblems({ problems }: Pick<DraftView, 'problems'>): ReactNode {
+  const w = useWords(editWords);
+  if (problems.length === 0) return null;
+  const isBroken = problems.some(({ severity }) => severity === 'error');
+  return (
+    <Alert
+      color={isBroken ? 'red' : 'yellow'}
+      variant="light"
+      mb="md"
+      title={say(w.checkBad, { count: problems.length })}
+      role="status"
+    >
+      <List size="sm" listStyleType="none">
+        {problems.map(({ key, line, value, message, nearest }) => (
+          <List.Item key={`${key} ${line} ${message}`} className={classes['wrap'] ?? ''}>
+            <strong>{line === null ? key : `${say(w.line, { line })}, ${key}`}</strong>
+            {value === null ? '' : ` ${value}`}: {message}. {nearest === null ? '' : say(w.nearest, { name: nearest })}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 
