@@ -18,7 +18,8 @@ export const unusedApi = {
   voicemails: {},
   replays: {},
   dispatcher: {},
-  bots: { chats: {} },
+  bots: { chats: {}, editing: {} },
+  settings: { endpoints: {}, members: {}, check: () => [] },
   clock: new ManualClock(),
 } as unknown as ApiDeps;
 

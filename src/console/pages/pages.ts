@@ -6,7 +6,7 @@ export interface ConsolePage {
   /** Below `/console`. */
   readonly path: string;
   /** Its name in the menu (`shell.tsx`); absent for pages that are reached from others. */
-  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit';
+  readonly menu?: 'live' | 'calls' | 'campaigns' | 'bots' | 'talk' | 'system' | 'audit' | 'settings';
   /** Without it the page is not there. */
   readonly scope: ApiScope;
   readonly view: ComponentType;
@@ -41,4 +41,11 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/talk', menu: 'talk', scope: 'calls:talk', view: loaded(() => import('./talk/talk-page.tsx'), 'TalkPage') },
   { path: '/system', menu: 'system', scope: 'system:read', view: loaded(() => import('./system/system-page.tsx'), 'SystemPage') },
   { path: '/audit', menu: 'audit', scope: 'audit:read', view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage') },
+  {
+    path: '/settings',
+    menu: 'settings',
+    scope: 'settings:read',
+    view: loaded(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  },
+  { path: '/settings/:part', scope: 'settings:read', view: loaded(() => import('./settings/settings-page.tsx'), 'SettingsPage') },
 ];

@@ -135,6 +135,7 @@ export const deliveryView = z.object({
   nextTryBy: wallTime.nullable(),
 });
 export const deliveriesView = z.object({ deliveries: z.array(deliveryView), next: z.string().nullable() });
+export type DeliveriesView = z.output<typeof deliveriesView>;
 
 /** Webhooks sent about a call. */
 export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDeps): void {

@@ -88,7 +88,6 @@ export const editWords = words(
     editorHint: 'Ctrl-Space suggests what can stand here. Escape, then Tab leaves the editor.',
     line: 'Line {line}',
     nearest: 'Did you mean {name}?',
-    cancel: 'Cancel',
   },
   {
     edit: 'बदलें',
@@ -177,7 +176,6 @@ export const editWords = words(
     editorHint: 'Ctrl-Space बताता है कि यहाँ क्या आ सकता है। Escape, फिर Tab से संपादक छोड़ें।',
     line: 'पंक्ति {line}',
     nearest: 'क्या आपका मतलब {name} था?',
-    cancel: 'रद्द करें',
   },
 );
 
