@@ -4,10 +4,10 @@ import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { readGatewayConfiguration } from './setup/configuration.ts';
-import { type Check, type CheckResult, configurationCheck, destinationsCheck, diskCheck, runCheck } from './doctor/check.ts';
-import { botChecks } from './doctor/bots.ts';
-import { carrierChecks, marksCheck, proxyCheck } from './doctor/carriers.ts';
-import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
+import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
+import { marksCheck, proxyCheck } from './doctor/carriers.ts';
+import { placeChecks, reachChecks } from './doctor/gateway-checks.ts';
+import { masterKeyCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
 import { runningGateways } from './running-gateways.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
@@ -34,17 +34,12 @@ export function addDoctorCommand(program: Command): void {
       const { config, bots, problems: ofSettings, botProblems } = await readGatewayConfiguration({}, true);
       const problems = [...ofSettings, ...botProblems];
       const logger = createLogger({ level: 'error' });
-      await run(configurationCheck(problems));
-      await run(diskCheck(config.settings.dataDir));
-      if (config.secrets.redisUrl !== undefined) await run(redisCheck(config.secrets.redisUrl.reveal()));
-      if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
-      await run(masterKeyCheck(config, systemClock));
-      for (const check of carrierChecks(config, { clock: systemClock })) await run(check);
-      await run(destinationsCheck(config));
+      const { lines, servers } = reachChecks(config, bots);
+      for (const check of [...placeChecks(config, problems), masterKeyCheck(config, systemClock), ...lines]) await run(check);
       const gateways = await runningGateways(config.settings.dataDir);
       for (const { url } of gateways) await run(marksCheck(url));
       if (gateways.length > 0) await run(proxyCheck(gateways));
-      for (const check of botChecks(bots)) await run(check);
+      for (const check of servers) await run(check);
       // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)
         await platformChecks(config, bots, logger, stop.signal, run).catch((error: unknown) => failed(error));

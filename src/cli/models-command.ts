@@ -31,9 +31,10 @@ import {
   useModel,
   verifyModel,
 } from '../speech/models/installed.ts';
-import { installedFiles, readUsedNames, type UsedNames } from '../speech/models/read-models.ts';
+import { installedFiles, readUsedNames } from '../speech/models/read-models.ts';
 import { hasLibrary, installLibrary, libraryOf, libraryPlaces, type ModelLibrary } from '../speech/models/model-library.ts';
 import { requireConfiguration } from './setup/configuration.ts';
+import { usedFor } from './setup/model-facts.ts';
 import { fromPackage } from './setup/package-root.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
@@ -344,14 +345,6 @@ function lock({ folder, signal }: Place): ReturnType<typeof lockModels> {
   const onWait = (pid: number): void =>
     printNote(`another offhook models (process ${pid}) is at work in ${folder}; waiting for it`);
   return lockModels(folder, systemClock, { onWait, signal });
-}
-
-function usedFor(name: string, used: UsedNames): string[] {
-  const of = (names: Readonly<Record<string, string>> = {}): string[] =>
-    Object.keys(names).filter((each) => names[each] === name);
-  const speakers = used.embedding === name || used.segmentation === name ? ['speakers'] : [];
-  const turns = used['end-of-turn'] === name ? ['end-of-turn'] : [];
-  return [...of(used.recognition), ...of(used.voices), ...speakers, ...turns];
 }
 
 function stateText(users: readonly string[], isInstalled: boolean): string {

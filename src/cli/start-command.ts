@@ -15,6 +15,8 @@ import type { LoadedConfig } from '../config/load.ts';
 import { createLogger } from '../observability/logger.ts';
 import { BotFolder } from '../hosts/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
+import { checkGateway } from './doctor/gateway-checks.ts';
+import { modelFacts } from './setup/model-facts.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { DRAIN_SIGNAL, GatewayNote, obeyDrainOrders } from './running-gateways.ts';
@@ -63,6 +65,8 @@ async function start(flags: StartFlags): Promise<void> {
     config,
     bots,
     botFolder,
+    check: checkGateway,
+    models: () => modelFacts(settings),
     clock: systemClock,
     logger,
     speech: speech.settings,

@@ -29,6 +29,7 @@ import { type GatewayOptions, type GatewayParts, OpenParts, openParts } from './
 import { PeerProofs, PeerServer } from './peer-server.ts';
 import { apiKeysOf } from './records.ts';
 import { keptAt } from './shared-state.ts';
+import { settingsOrders } from './settings-orders.ts';
 import { systemOrders } from './system.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -253,6 +254,7 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
   const { options, later, metrics, events, carriers, backlog } = parts;
   const { config, clock, logger, shared } = options;
   const { settings, secrets } = config;
+  const console = await consoleParts(parts);
   return {
     settings,
     clock,
@@ -267,22 +269,25 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
     streams,
     rates: shared?.rates,
     spent: shared?.spent,
-    api: await apiParts(front, open),
-    console: await consoleParts(parts),
+    api: await apiParts(front, open, console?.links),
+    console,
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
     ready: () => readiness(front),
   };
 }
 
-async function apiParts(front: Front, open: OpenParts): Promise<ApiDeps> {
+async function apiParts(front: Front, open: OpenParts, links: SignInLinks | SealedLinks | undefined): Promise<ApiDeps> {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
+  const { config, clock, check, models } = options;
+  const keys = apiKeysOf(config, backlog.store, clock);
+  const { webhooks } = backlog;
   const system = systemParts(front);
   return {
-    keys: apiKeysOf(options.config, backlog.store, options.clock),
     ...backlog,
-    prices: options.config.prices ?? NO_PRICES,
+    prices: config.prices ?? NO_PRICES,
+    ...settingsOrders({ config, webhooks, keys, carriers: parts.carriers, links, check, models, clock }),
     clock: options.clock,
     bots,
     system,
@@ -341,7 +346,7 @@ function listeningParts({ carriers, later }: GatewayParts, streams: StreamAddres
 }
 
 /** What the HTTP server needs for the console; undefined where it is turned off. @throws the file system's error; SharedStateUnavailableError */
-async function consoleParts({ options, backlog }: GatewayParts): Promise<HttpServerDeps['console']> {
+async function consoleParts({ options, backlog }: GatewayParts) {
   const { config, shared } = options;
   const { settings, secrets } = config;
   if (!settings.console.enabled) return undefined;

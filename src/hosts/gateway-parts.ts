@@ -8,6 +8,7 @@ import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { NO_PRICES } from '../config/prices.ts';
 import type { BotDialog } from '../dialog/bot-dialog.ts';
+import type { SettingsOrders } from '../http/api/settings/settings-orders.ts';
 import type { CallIntake } from '../http/intake.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -50,6 +51,9 @@ export interface GatewayOptions {
   readonly worker: boolean;
   /** Where the bots' files can be read again; the API shows no problems of them without. */
   readonly botFolder?: BotFolder;
+  /** Checks that the console runs, and the catalogue of speech models; absent where they are not shown. */
+  readonly check?: SettingsOrders['check'];
+  readonly models?: SettingsOrders['models'];
   /** Hears what happens in calls of this process, their words included. */
   readonly news?: (news: CallNews) => void;
   /** Stands in for each bot's dialog in calls of this process, such as a rehearsal that answers what the dialog asks its servers. */

@@ -8,6 +8,7 @@ import { CALL_BACK_RETRY, CALL_BACKS, DIAL_RETRY, DIALS, WEBHOOKS, WEBHOOK_RETRY
 import { Eraser } from '../records/retention/eraser.ts';
 import { Outbox } from '../records/outbox/outbox.ts';
 import { openQueue } from '../records/queue/bull-queue.ts';
+import { WebhookBook, WEBHOOKS_FILE } from '../records/webhooks/webhook-book.ts';
 import { WebhookDispatcher } from '../records/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -32,6 +33,7 @@ export interface Records {
   /** Recordings on their way to be sealed. */
   readonly recordingOutbox: Outbox;
   readonly dispatcher: WebhookDispatcher;
+  readonly webhooks: WebhookBook;
   readonly eraser: Eraser;
   readonly audit: AuditLog;
   /** For health checks: whether the store answers, asked once however many want to know. */
@@ -53,8 +55,9 @@ const STORE_ANSWERS_WITHIN_MS = 1_000;
 
 /** Opens store, queue and outboxes. @throws OffhookError */
 export async function openRecords({ config, clock, logger, lasting = true }: RecordsOptions): Promise<Records> {
-  const { settings, secrets, webhooks = [] } = config;
+  const { settings, secrets } = config;
   const { dataDir, jobs } = settings;
+  const webhooks = webhookBookOf(config);
   const onProblem = warnThrottled(logger, clock, 'store or queue connection');
   const { masterKeys } = secrets;
   const url = secrets.databaseUrl?.reveal();
@@ -93,6 +96,7 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
       seals: sealsCalls(config),
       outbox,
       recordingOutbox,
+      webhooks,
       dispatcher: new WebhookDispatcher({ endpoints: webhooks, store, queue, clock }),
       eraser,
       audit: new AuditLog(join(dataDir, AUDIT_FILE), () => clock.wallMs()),
@@ -122,6 +126,11 @@ export function sealsCalls({ settings, carriers }: RecordsOptions['config']): bo
   const { seal, s3Endpoint } = settings.recordings;
   // A bucket's parts are all given or none, as the configuration's own check says.
   return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && takesCarrierCalls(carriers));
+}
+
+/** The webhook endpoints of the settings, and those that were added over the API. */
+export function webhookBookOf({ settings, webhooks = [] }: Pick<RecordsOptions['config'], 'settings' | 'webhooks'>): WebhookBook {
+  return new WebhookBook(webhooks, join(settings.dataDir, WEBHOOKS_FILE));
 }
 
 /** The keys of the API: in a file of the data folder, or of several machines in their store. */

@@ -19,7 +19,7 @@ import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../records/database.ts';
 import { type Calls, type CallsOptions, openJournal, startCalls } from './calls.ts';
-import { sealsCalls } from './records.ts';
+import { sealsCalls, webhookBookOf } from './records.ts';
 import { openCallStates } from './shared-state.ts';
 import type { CallStates } from './shared-state/call-states.ts';
 import { GatewaySpeech, SpareSlots } from './speech.ts';
@@ -172,7 +172,8 @@ async function startMediaCalls(
     reached,
   }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures'> & { readonly legs: LegsAtFront } & Pick<FrontServing, 'reached'>,
 ): Promise<{ calls: Calls; carriers: OpenCarriers; states: CallStates | undefined }> {
-  const { settings, webhooks } = config;
+  const { settings } = config;
+  const webhooks = webhookBookOf(config);
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const carriers = openCarriers({
     configs: config.carriers,
@@ -203,7 +204,7 @@ async function startMediaCalls(
     keeping: {
       outbox,
       pump: { wake: () => channel.report({ type: 'kept' }) },
-      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
+      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks.all, type, tenantId) },
       seals: sealsCalls(config),
     },
     sealFixtures,

@@ -361,6 +361,7 @@ export interface WebhookRepository {
       readonly limit: number;
       readonly before?: string | undefined;
       readonly callId?: string | undefined;
+      readonly endpoint?: string | undefined;
       readonly state?: WebhookDelivery['state'] | undefined;
     },
   ): Promise<WebhookPage>;

@@ -37,7 +37,15 @@ const someCall = fc
     direction: fc.constantFrom('inbound' as const, 'outbound' as const),
     carrier: fc.constantFrom('twilio', 'twilio', 'twilio', 'import'),
     startedAtMs: fc.integer({ min: NOON, max: NOON + WEEK_MS }),
-    endReason: fc.constantFrom('said-all', 'caller-hangup', 'caller-said-goodbye', 'transferred', 'no-input', 'opt-out', 'dialog-failed'),
+    endReason: fc.constantFrom(
+      'said-all',
+      'caller-hangup',
+      'caller-said-goodbye',
+      'transferred',
+      'no-input',
+      'opt-out',
+      'dialog-failed',
+    ),
     hasEnded: fc.boolean(),
     revision: fc.constantFrom(0, 1),
     answeredBy: fc.constantFrom('person' as const, 'mailbox' as const),
@@ -70,7 +78,9 @@ const someCall = fc
       })),
       timeline: turns.flatMap(({ cutAfterMs }, turn) => [
         { type: 'first-frame', atMs: turn * 1_000, turn },
-        ...(cutAfterMs === undefined ? [] : [{ type: 'clear', atMs: turn * 1_000 + cutAfterMs, turn, onsetMs: turn * 1_000 + cutAfterMs, by: 'voice' }]),
+        ...(cutAfterMs === undefined
+          ? []
+          : [{ type: 'clear', atMs: turn * 1_000 + cutAfterMs, turn, onsetMs: turn * 1_000 + cutAfterMs, by: 'voice' }]),
       ]),
     });
     if (!hasEnded) delete record.endedAtMs;
@@ -216,25 +226,29 @@ describe.each([
   it.runIf(installed)('has the figures that counting every call gives, whatever the range, the bot and the zone', async () => {
     let tenants = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(someCall, { maxLength: 25 }), fc.array(someRange, { minLength: 2, maxLength: 4 }), async (given, ranges) => {
-        const tenantId = `counted${tenants++}`;
-        const records = given.map((call, n) => ({ ...call, id: `call_${n}`, tenantId }));
-        await store.calls.upsertMany(records.filter((_, n) => n % 2 === 0));
-        for (const { fromMs, forMs, zone, by, ...one } of ranges) {
-          // Some come between two readings, with what they replace.
-          await store.calls.upsertMany(records);
-          const range = { fromMs, toMs: fromMs + forMs, ...one };
-          const brute = (from: number, to: number) => bruteFigures(records, { ...range, fromMs: from, toMs: to });
-          expect(await store.statistics.figures(tenantId, range)).toEqual(brute(range.fromMs, range.toMs));
-          const starts = periodStarts(range.fromMs, range.toMs, by, zone);
-          const periods = starts.map((at, n) => brute(at, starts[n + 1] ?? range.toMs));
-          expect(await store.statistics.figuresByPeriod(tenantId, range, starts)).toEqual(periods);
-          const versions = await store.statistics.figuresByBot(tenantId, range, 'version');
-          expect(versions.reduce((sum, { calls }) => sum + calls, 0)).toBe(brute(range.fromMs, range.toMs).calls);
-          for (const { botName, botVersion, firstMs: _first, lastMs: _last, ...figures } of versions)
-            expect(figures).toEqual(bruteFigures(records, { ...range, botName, botVersion }));
-        }
-      }),
+      fc.asyncProperty(
+        fc.array(someCall, { maxLength: 25 }),
+        fc.array(someRange, { minLength: 2, maxLength: 4 }),
+        async (given, ranges) => {
+          const tenantId = `counted${tenants++}`;
+          const records = given.map((call, n) => ({ ...call, id: `call_${n}`, tenantId }));
+          await store.calls.upsertMany(records.filter((_, n) => n % 2 === 0));
+          for (const { fromMs, forMs, zone, by, ...one } of ranges) {
+            // Some come between two readings, with what they replace.
+            await store.calls.upsertMany(records);
+            const range = { fromMs, toMs: fromMs + forMs, ...one };
+            const brute = (from: number, to: number) => bruteFigures(records, { ...range, fromMs: from, toMs: to });
+            expect(await store.statistics.figures(tenantId, range)).toEqual(brute(range.fromMs, range.toMs));
+            const starts = periodStarts(range.fromMs, range.toMs, by, zone);
+            const periods = starts.map((at, n) => brute(at, starts[n + 1] ?? range.toMs));
+            expect(await store.statistics.figuresByPeriod(tenantId, range, starts)).toEqual(periods);
+            const versions = await store.statistics.figuresByBot(tenantId, range, 'version');
+            expect(versions.reduce((sum, { calls }) => sum + calls, 0)).toBe(brute(range.fromMs, range.toMs).calls);
+            for (const { botName, botVersion, firstMs: _first, lastMs: _last, ...figures } of versions)
+              expect(figures).toEqual(bruteFigures(records, { ...range, botName, botVersion }));
+          }
+        },
+      ),
       { numRuns: thorough(4, 100) },
     );
   });

@@ -20,7 +20,8 @@ import { RecordingFetcher } from '../../src/records/submissions/recording-fetche
 import { soundReader } from '../../src/records/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import type { BotOrders } from '../../src/http/api/api-app.ts';
-import { API_SCOPES, ApiKeys } from '../../src/http/api/system/api-keys.ts';
+import type { SettingsOrders } from '../../src/http/api/settings/settings-orders.ts';
+import { API_SCOPES, type ApiKeyBook, ApiKeys } from '../../src/http/api/system/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
 import { answerBrokenRequest, BODY_TIME } from '../../src/http/problem.ts';
 import { useProblems } from '../../src/http/problem.ts';
@@ -59,7 +60,13 @@ export const MOST_BYTES = 400_000;
 /** The API on a loopback port with store, queue, worker and a receiver of webhooks: what it fetches lies in `files`. */
 export async function startApi(
   transcriber: BatchTranscriber,
-  more: { readonly tokens?: JwtBearers | undefined; readonly bots?: BotOrders } = {},
+  more: {
+    readonly tokens?: JwtBearers | undefined;
+    readonly bots?: BotOrders;
+    readonly settings?: SettingsOrders;
+    /** In place of a file of its own. */
+    readonly keys?: ApiKeyBook;
+  } = {},
 ) {
   const databases = await embeddedDatabases();
   const database = await databases.open();
@@ -98,7 +105,8 @@ export async function startApi(
   const work = () => queue.work(ANALYSES, handler, { concurrency: 4 });
   queue.work(WEBHOOKS, deliverWebhook({ store, dispatcher, clock: systemClock, timeoutMs: 5000 }));
 
-  const keys = new ApiKeys(join(folder.path, 'api-keys.json'));
+  const own = new ApiKeys(join(folder.path, 'api-keys.json'));
+  const keys = more.keys ?? own;
   const app = fastify({ clientErrorHandler: answerBrokenRequest, forceCloseConnections: true });
   useProblems(app, silentLogger);
   limitBodyTime(app, { ...BODY_TIME, clock: systemClock, withinMs: 300 });
@@ -154,11 +162,14 @@ export async function startApi(
       audit,
     },
     bots: more.bots,
+    settings: more.settings,
+    ...(more.settings === undefined ? {} : { audit }),
     clock: systemClock,
   };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;
+  const secretOf = async (tenantId: string): Promise<string> =>
+    (await keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0)).secret;
   return {
     url,
     store,
@@ -167,15 +178,15 @@ export async function startApi(
     receiver,
     files,
     audioHost,
-    keys,
+    keys: own,
     audit: () => readFile(join(folder.path, 'audit.jsonl'), 'utf8'),
     work,
     uploadFolder,
     objectFolder: objects.place,
     folder: folder.path,
     fixturesFolder,
-    key: secretOf('default'),
-    otherKey: secretOf('other'),
+    key: await secretOf('default'),
+    otherKey: await secretOf('other'),
     async [Symbol.asyncDispose]() {
       await app.close();
       audio.close();

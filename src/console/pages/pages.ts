@@ -11,6 +11,7 @@ import {
   Mic,
   PhoneCall,
   ScrollText,
+  Settings,
 } from 'lucide-react';
 import type { ComponentType } from 'react';
 import type { ApiScope } from '../../http/api/system/api-keys.ts';
@@ -125,4 +126,11 @@ export const PAGES: readonly ConsolePage[] = [
     scope: 'audit:read',
     view: loaded(() => import('./audit/audit-page.tsx'), 'AuditPage'),
   },
+  {
+    path: '/settings',
+    menu: { name: 'settings', group: 'manage', icon: Settings },
+    scope: 'settings:read',
+    view: loaded(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  },
+  { path: '/settings/:part', scope: 'settings:read', view: loaded(() => import('./settings/settings-page.tsx'), 'SettingsPage') },
 ];

@@ -32,6 +32,7 @@ import type { AttemptRepository } from '../../records/dialling.ts';
 import type { Store } from '../../records/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
 import type { BotEditing } from './bots/bot-editing.ts';
+import type { SettingsOrders } from './settings/settings-orders.ts';
 import type { ApiKeyBook, ApiScope, Principal } from './system/api-keys.ts';
 import type { PublicAddress } from './system/system-problems.ts';
 import type { SystemState } from './system/system-views.ts';
@@ -126,6 +127,8 @@ export interface ApiDeps {
   readonly prices?: PriceList | undefined;
   /** Runs of `offhook eval` in the data folder; absent without one. */
   readonly evals?: Pick<EvalRuns, 'list' | 'read' | 'sound'> | undefined;
+  /** What the settings pages show and change; absent without a gateway. */
+  readonly settings?: SettingsOrders | undefined;
   /** Absent without webhooks. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'replay'> | undefined;
 }

@@ -36,6 +36,9 @@ import { alertRoutes } from './alerts/alert-routes.ts';
 import { costRoutes } from './costs/cost-routes.ts';
 import { reviewRoutes } from './calls/review-routes.ts';
 import { statisticsRoutes } from './calls/statistics-routes.ts';
+import { endpointRoutes } from './settings/endpoint-routes.ts';
+import { keyRoutes } from './settings/key-routes.ts';
+import { settingRoutes } from './settings/setting-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -126,6 +129,9 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         jobRoutes,
         systemRoutes,
         auditRoutes,
+        keyRoutes,
+        endpointRoutes,
+        settingRoutes,
       ])
         add(routes, deps, gate, looks);
     },

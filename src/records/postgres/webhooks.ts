@@ -48,10 +48,10 @@ export class PostgresWebhooks extends Repository implements WebhookRepository {
   }
 
   async page(tenantId: string, query: Parameters<WebhookRepository['page']>[1]): Promise<WebhookPage> {
-    const { limit, before, callId, state } = query;
+    const { limit, before, callId, endpoint, state } = query;
     checkLimit(limit);
     const past = pastCursor(before, [deliveries.createdAtMs, deliveries.id]);
-    const where = and(eq(deliveries.tenantId, tenantId), equals(deliveries, { callId, state }), past);
+    const where = and(eq(deliveries.tenantId, tenantId), equals(deliveries, { callId, endpoint, state }), past);
     const { page, next } = pageOf(await this.#read(tenantId, where, limit + 1), limit, (row) => [row.createdAtMs, row.id]);
     return { deliveries: page, next };
   }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -56,6 +57,21 @@ export function deliverWebhook({ store, dispatcher, clock, timeoutMs }: DeliverP
       throw error;
     }
   };
+}
+
+/** Sends a signed test event, whose call is nobody's. Never rejects. */
+export async function testWebhook(
+  endpoint: Pick<WebhookEndpoint, 'url' | 'secret' | 'allowPrivate' | 'tenantId'>,
+  { clock, timeoutMs }: Pick<DeliverParts, 'clock' | 'timeoutMs'>,
+): Promise<WebhookAnswer> {
+  const timestamp = new Date(clock.wallMs()).toISOString();
+  const body = JSON.stringify({ type: 'webhook.test', timestamp, data: { tenantId: endpoint.tenantId } });
+  const { signal } = new AbortController();
+  try {
+    return await postWebhook(endpoint, { id: `msg_${randomUUID()}`, body, headers: {} }, { clock, timeoutMs, signal });
+  } catch (error) {
+    return { status: undefined, problem: errorText(error) };
+  }
 }
 
 /** How an endpoint took a delivery. */

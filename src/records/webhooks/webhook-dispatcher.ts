@@ -13,18 +13,20 @@ export function isWanted(endpoints: readonly WebhookEndpoint[], type: WebhookEve
 
 /** Fans events out: one delivery for each endpoint that asked for them, kept in the store and queued. */
 export class WebhookDispatcher {
-  readonly #endpoints: readonly WebhookEndpoint[];
+  readonly #book: { readonly all: readonly WebhookEndpoint[] };
   readonly #store: Pick<Store, 'webhooks'>;
   readonly #queue: Pick<JobQueue, 'enqueue'>;
   readonly #clock: Clock;
 
   constructor(parts: {
-    readonly endpoints: readonly WebhookEndpoint[];
+    /** Fixed ones, or a book to which some are added. */
+    readonly endpoints: readonly WebhookEndpoint[] | { readonly all: readonly WebhookEndpoint[] };
     readonly store: Pick<Store, 'webhooks'>;
     readonly queue: Pick<JobQueue, 'enqueue'>;
     readonly clock: Clock;
   }) {
-    this.#endpoints = parts.endpoints;
+    const { endpoints } = parts;
+    this.#book = 'all' in endpoints ? endpoints : { all: endpoints };
     this.#store = parts.store;
     this.#queue = parts.queue;
     this.#clock = parts.clock;
@@ -32,7 +34,7 @@ export class WebhookDispatcher {
 
   /** Whether any endpoint wants these events. */
   isWanted(type: WebhookEventType, tenantId: string): boolean {
-    return isWanted(this.#endpoints, type, tenantId);
+    return isWanted(this.#book.all, type, tenantId);
   }
 
   /**
@@ -63,11 +65,11 @@ export class WebhookDispatcher {
   }
 
   endpoint(tenantId: string, name: string): WebhookEndpoint | undefined {
-    return this.#endpoints.find((endpoint) => endpoint.name === name && endpoint.tenantId === tenantId);
+    return this.#book.all.find((endpoint) => endpoint.name === name && endpoint.tenantId === tenantId);
   }
 
   #wanting(type: WebhookEventType, tenantId: string): WebhookEndpoint[] {
-    return this.#endpoints.filter((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
+    return this.#book.all.filter((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
   }
 }
 

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../src/hosts/app.ts';
+import type { GatewayOptions } from '../../../src/hosts/gateway-parts.ts';
 import type { BotFolder } from '../../../src/hosts/bot-orders.ts';
 import type { CallNews } from '../../../src/call/log/call-news.ts';
 import { CallSession } from '../../../src/call/session.ts';
@@ -92,6 +93,8 @@ export async function startGatewayBench(
     readonly bots?: readonly Bot[];
     /** Where the API reads the bots' files again; nowhere when absent. */
     readonly botFiles?: BotFolder;
+    /** What the settings pages show beside the gateway's own. */
+    readonly settings?: Pick<GatewayOptions, 'check' | 'models'>;
     /** Further bots that answer as the bench's own does, by name: more lines of their files. */
     readonly otherBots?: Readonly<Record<string, string>>;
     /** In place of the registry's. */
@@ -135,6 +138,7 @@ export async function startGatewayBench(
     worker: true,
     ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
     ...(options.botFiles === undefined ? {} : { botFolder: options.botFiles }),
+    ...options.settings,
     news: (item) => void news.push(item),
     ...(options.shared === undefined ? {} : { shared: options.shared }),
   });

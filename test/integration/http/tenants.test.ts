@@ -2,6 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { BotFolder } from '../../../src/hosts/bot-orders.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { CALL_BACKS } from '../../../src/records/queue/port.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
@@ -85,6 +88,8 @@ beforeAll(async () => {
       OFFHOOK_CALL__KEEP_FIXTURES: '*',
     },
     otherBots: { brand: 'tenant: acme\ndefault: true' },
+    botFiles: new BotFolder(async (draft) => loadBots(join(bench.dataDir, 'bots'), {}, draft), systemClock),
+    settings: { check: async () => [] },
   });
   mine = keyOf('default');
   theirs = keyOf('acme');
@@ -122,6 +127,12 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
+
+/** Id of the first tenant's key. */
+function myKeyId(): string {
+  const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE)).list();
+  return keys.find(({ tenantId }) => tenantId === 'default')?.id ?? '';
+}
 
 /** One request of the other tenant, about the first one's object where the route names one. */
 interface Case {
@@ -237,6 +248,29 @@ function cases(): Record<string, Case> {
     'GET /alerts': refused('/alerts', 403),
     'POST /alerts/test': refused('/alerts/test', 403, { channel: 'ops' }),
     'GET /costs': list('/costs?by=bot'),
+    'GET /bots/{name}/source': of('/bots/*/source', 'echo'),
+    'POST /bots/{name}/check': of('/bots/*/check', 'echo', { text: 'name: echo' }),
+    'GET /bots/{name}/versions': of('/bots/*/versions', 'echo'),
+    'POST /bots/{name}/versions': of('/bots/*/versions', 'echo', { text: 'name: echo', base: '0123456789ab' }),
+    'POST /bots/{name}/rollback': of('/bots/*/rollback', 'echo', { version: 1 }),
+    'PUT /bots/{name}/share': of('/bots/*/share', 'echo', { version: 1, percent: 5 }),
+    'GET /keys': list('/keys'),
+    'POST /keys': refused('/keys', 403, { name: 'theirs', scopes: ['calls:read'], tenant: 'default' }),
+    'DELETE /keys/{id}': of('/keys/*', myKeyId()),
+    'GET /webhooks/endpoints': list('/webhooks/endpoints'),
+    'POST /webhooks/endpoints': refused('/webhooks/endpoints', 400, {
+      name: 'theirs',
+      url: 'http://a.example',
+      events: ['call.ended'],
+    }),
+    'DELETE /webhooks/endpoints/{name}': of('/webhooks/endpoints/*', 'crm'),
+    'POST /webhooks/endpoints/{name}/test': of('/webhooks/endpoints/*/test', 'crm', undefined),
+    'GET /webhooks': list('/webhooks'),
+    'GET /members': refused('/members', 403),
+    'POST /members/links': refused('/members/links', 403, { name: 'Eve', role: 'admin' }),
+    'GET /carriers': refused('/carriers', 403),
+    'GET /speech': refused('/speech', 403),
+    'POST /checks': refused('/checks', 403, {}),
     'POST /bots/{name}/chats': of('/bots/*/chats', 'echo', {}),
     'POST /bot-chats/{chatId}/turns': of('/bot-chats/*/turns', chat, { text: 'alpha' }),
     'DELETE /bot-chats/{chatId}': of('/bot-chats/*', chat, undefined, 200),

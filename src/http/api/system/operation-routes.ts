@@ -135,6 +135,7 @@ export const deliveryView = z.object({
   nextTryBy: wallTime.nullable(),
 });
 export const deliveriesView = z.object({ deliveries: z.array(deliveryView), next: z.string().nullable() });
+export type DeliveriesView = z.output<typeof deliveriesView>;
 
 /** Webhooks sent about a call. */
 export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDeps): void {
@@ -168,7 +169,8 @@ export function deliveryRoutes(app: ApiApp, { store, dispatcher, audit }: ApiDep
   );
 }
 
-function viewOfDelivery(delivery: WebhookDelivery): z.output<typeof deliveryView> {
+/** A delivery in the form of the API. */
+export function viewOfDelivery(delivery: WebhookDelivery): z.output<typeof deliveryView> {
   const { state, attempts, updatedAtMs } = delivery;
   const waits = state === 'pending' && attempts > 0;
   const nextMs = updatedAtMs + backoffDelayMs(WEBHOOK_RETRY.backoff, attempts - 1, 0);

@@ -10,14 +10,14 @@ import { loaded } from '../../../parts/loaded.ts';
 import { Failure, Loading, Page } from '../../../parts/states.tsx';
 import { useMay } from '../../../session.tsx';
 import { say, useWords } from '../../../words.ts';
+import classes from '../bots.module.css';
 import { BotChat, type ChatPlace } from '../chat.tsx';
 import { FlowGraph } from '../flow-graph.tsx';
-import { Problems } from '../problems.tsx';
 import { trafficOf, useBot } from '../queries.ts';
 import { readForms } from './bot-yaml.ts';
 import { BotFormsView } from './forms.tsx';
 import { lineDiff } from './line-diff.ts';
-import { PublishButton } from './publish.tsx';
+import { PublishButton, type Published, PublishedNote } from './publish.tsx';
 import { botPath, useQuickCheck, useSource } from './queries.ts';
 import { editWords } from './words.ts';
 import type { YamlEditorProps } from './yaml-editor.tsx';
@@ -32,6 +32,7 @@ export function EditBotPage(): ReactNode {
   const { name } = useParams<{ name: string }>();
   const { data: bot, error } = useBot(name);
   const source = useSource(name);
+  const [published, setPublished] = useState<Published>();
   const failure = error ?? source.error;
   return (
     <Page
@@ -43,7 +44,10 @@ export function EditBotPage(): ReactNode {
       }
     >
       {bot !== undefined && source.data !== undefined ? (
-        <Editor key={source.data.revision} bot={bot} source={source.data} />
+        <>
+          {published === undefined ? null : <PublishedNote answer={published} />}
+          <Editor key={source.data.revision} bot={bot} source={source.data} published={setPublished} />
+        </>
       ) : failure === null ? (
         <Loading />
       ) : (
@@ -64,7 +68,15 @@ function useDraft(bot: string, { text, revision }: BotSourceView): readonly [dra
   return [draft, setDraft];
 }
 
-function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSourceView }): ReactNode {
+function Editor({
+  bot,
+  source,
+  published,
+}: {
+  readonly bot: BotView;
+  readonly source: BotSourceView;
+  readonly published: (answer: Published) => void;
+}): ReactNode {
   const w = useWords(editWords);
   const client = useQueryClient();
   const [draft, change] = useDraft(bot.name, source);
@@ -82,22 +94,17 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
     const answer = await post<DraftView>(botPath(bot.name, '/check'), { text: draft });
     setChecked({ draft, answer });
   };
-  const published = async (): Promise<void> => client.invalidateQueries({ queryKey: ['bots', bot.name] });
+  const reload = (): Promise<void> => client.invalidateQueries({ queryKey: ['bots', bot.name] });
+  const isBarred = isReadOnly || changes === 0;
   return (
     <Stack gap="md">
       {source.readOnly === null ? null : (
-        <Alert color="yellow" variant="light" title={w.readOnly} role="status">
-          <Text size="sm">{source.readOnly}</Text>
+        <Alert color="yellow" variant="light" role="status">
+          <strong>{w.readOnly}.</strong> {source.readOnly}
         </Alert>
       )}
       <StepsBar bot={bot.name} isChanged={changes > 0} isReadOnly={isReadOnly} whole={whole} check={check}>
-        <PublishButton
-          bot={bot.name}
-          draft={draft}
-          base={source.revision}
-          isBarred={isReadOnly || changes === 0}
-          published={published}
-        />
+        <PublishButton bot={bot.name} draft={draft} base={source.revision} {...{ isBarred, reload, published }} />
       </StepsBar>
       <Group justify="space-between">
         <SegmentedControl
@@ -141,7 +148,7 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
           )}
         </Grid.Col>
         <Grid.Col span={{ base: 12, lg: view === 'yaml' ? 5 : 7 }}>
-          <Problems title={say(w.checkBad, { count: found.problems.length })} problems={found.problems} />
+          <DraftProblems problems={found.problems} />
           <Beside
             bot={bot}
             graph={found.graph ?? bot.graph}
@@ -153,6 +160,28 @@ function Editor({ bot, source }: { readonly bot: BotView; readonly source: BotSo
         </Grid.Col>
       </Grid>
     </Stack>
+  );
+}
+
+/** What is wrong with the draft, by line. */
+function DraftProblems({ problems }: Pick<DraftView, 'problems'>): ReactNode {
+  const w = useWords(editWords);
+  if (problems.length === 0) return null;
+  const isBroken = problems.some(({ severity }) => severity === 'error');
+  return (
+    <Alert color={isBroken ? 'red' : 'yellow'} variant="light" mb="md" role="status">
+      <Text size="sm" fw={600}>
+        {say(w.checkBad, { count: problems.length })}
+      </Text>
+      <List size="sm" listStyleType="none">
+        {problems.map(({ key, line, value, message, nearest }) => (
+          <List.Item key={`${key} ${line} ${message}`} className={classes['wrap'] ?? ''}>
+            <strong>{line === null ? key : `${say(w.line, { line })}, ${key}`}</strong>
+            {value === null ? '' : ` ${value}`}: {message}. {nearest === null ? '' : say(w.nearest, { name: nearest })}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
   );
 }
 

@@ -87,7 +87,7 @@ export const editWords = words(
     editor: 'The bot’s file in YAML',
     editorHint: 'Ctrl-Space suggests what can stand here. Escape, then Tab leaves the editor.',
     line: 'Line {line}',
-    cancel: 'Cancel',
+    nearest: 'Did you mean {name}?',
   },
   {
     edit: 'बदलें',
@@ -175,7 +175,7 @@ export const editWords = words(
     editor: 'बॉट की फ़ाइल YAML में',
     editorHint: 'Ctrl-Space बताता है कि यहाँ क्या आ सकता है। Escape, फिर Tab से संपादक छोड़ें।',
     line: 'पंक्ति {line}',
-    cancel: 'रद्द करें',
+    nearest: 'क्या आपका मतलब {name} था?',
   },
 );
 

@@ -24,7 +24,28 @@ dialog:
       done: { say: Thank you., hangup: done }
 `;
 
-describe.runIf(chromiumProgram !== undefined)('editing bots in the console', () => {
+const SETTINGS = {
+  check: async () => [
+    { name: 'data folder', ok: true, detail: '41.2 GB are free', ms: 1 },
+    { name: 'Twilio', ok: false, detail: 'answers 401', advice: 'set TWILIO_AUTH_TOKEN', ms: 20 },
+  ],
+  models: async () => [
+    {
+      name: 'tiny-en',
+      title: 'Tiny, English',
+      role: 'recognition',
+      languages: ['en'],
+      licence: 'MIT',
+      bytes: 56_369_045,
+      isInstalled: true,
+      usedFor: ['en'],
+      wordErrorPercent: 12.4,
+      measured: '113 MB',
+    },
+  ],
+};
+
+describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the console', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
   const file = join(folder, 'front-desk.yaml');
   let bench: GatewayBench;
@@ -35,7 +56,10 @@ describe.runIf(chromiumProgram !== undefined)('editing bots in the console', () 
     writeFileSync(file, DESK);
     const botFiles = new BotFolder(async (draft) => loadBots(folder, {}, draft), systemClock);
     const { bots } = await botFiles.files();
-    [bench, browser] = await Promise.all([startGatewayBench({ clock: systemClock, bots, botFiles }), startConsoleBrowser()]);
+    [bench, browser] = await Promise.all([
+      startGatewayBench({ clock: systemClock, bots, botFiles, settings: SETTINGS }),
+      startConsoleBrowser(),
+    ]);
   });
 
   afterAll(async () => {
@@ -103,15 +127,13 @@ describe.runIf(chromiumProgram !== undefined)('editing bots in the console', () 
     await editor.waitFor();
     await editor.press('Control+End');
     await editor.pressSequentially('endp');
-    await page.getByRole('option', { name: /^endpointingMs/u }).waitFor();
-    await editor.press('Enter');
+    await page.getByRole('option', { name: /^endpointingMs/u }).click();
     await editor.pressSequentially('soon');
-    await page.getByText('front-desk.yaml:14').first().waitFor();
+    await page.getByText('Line 14, endpointingMs').waitFor();
     await page.locator('.cm-lint-marker-error').waitFor();
     await opened.lookOver('bot-yaml');
-    await editor.press('Control+Shift+Home');
-    await editor.press('Control+z');
-    for (let back = 0; back < 4; back += 1) await editor.press('Control+z');
+    await page.getByRole('button', { name: 'Discard changes' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard changes' }).click();
     await page.getByText('No changes').waitFor();
     await page.getByText('Forms', { exact: true }).click();
     await page.getByLabel('ask prompt', { exact: true }).fill('What can we do for you?');
@@ -144,5 +166,64 @@ describe.runIf(chromiumProgram !== undefined)('editing bots in the console', () 
     await viewed.page.getByText('Warmer words').waitFor();
     expect(await viewed.page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
     expect(await viewed.page.getByRole('button', { name: 'Use this version' }).count()).toBe(0);
+  });
+
+  it('makes an API key with three clicks, shows it once, and revokes it', async () => {
+    await using opened = await browser.open(target(), 'admin', '/calls');
+    const { page, complaints, foreign } = opened;
+    const hand = clicker(page);
+    await hand.click('link', 'Settings', true);
+    await hand.click('button', 'Make a key');
+    await page.getByLabel('Name').fill('crm');
+    await opened.lookOver('settings-make-key');
+    await hand.click('button', 'Make it');
+    await page.getByText('Shown once: copy it now.').waitFor();
+    expect(hand.clicks).toBeLessThanOrEqual(4);
+    const key = (await page.locator('code').first().textContent()) ?? '';
+    const answer = await fetch(`${target().url}/api/calls`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+    await opened.lookOver('settings-keys');
+    await page.getByRole('button', { name: 'I have it' }).click();
+    expect(await page.content()).not.toContain(key);
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('There is no key').waitFor();
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  it('adds a webhook endpoint, invites a person, runs checks, and shows models, in Hindi too', async () => {
+    await using opened = await browser.open(target(), 'admin', '/settings/webhooks');
+    const { page, complaints } = opened;
+    await page.getByRole('button', { name: 'Add an endpoint' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('crm');
+    await dialog.getByLabel('Address (https)').fill('https://127.0.0.1:9/hook');
+    await dialog.getByRole('button', { name: 'Add it' }).click();
+    await page.getByText(/^whsec_/u).waitFor();
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('It failed: the address of a webhook endpoint is not public').waitFor();
+    await opened.lookOver('settings-webhooks');
+    await page.getByRole('tab', { name: 'Members and roles' }).click();
+    await page.getByRole('button', { name: 'Invite a person' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Anna');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    const link = await page.getByText(/#code=/u).textContent();
+    await opened.lookOver('settings-members');
+    await page.getByRole('tab', { name: 'Numbers and carriers' }).click();
+    await page.getByRole('button', { name: 'Run the checks' }).click();
+    await page.getByText('answers 401 → set TWILIO_AUTH_TOKEN').waitFor();
+    await opened.lookOver('settings-carriers');
+    await page.getByRole('tab', { name: 'Speech' }).click();
+    await page.getByText('npx offhook models use tiny-en').waitFor();
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
+    await page.getByRole('heading', { name: 'सेटिंग' }).waitFor();
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await opened.lookOver('settings-speech-hindi');
+    expect(complaints).toEqual([]);
+    await page.context().clearCookies();
+    await page.goto(link ?? '');
+    await page.getByRole('button', { name: /Anna/u }).waitFor();
   });
 });

@@ -1,0 +1,92 @@
+import { Alert, Button, Code, CopyButton, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Headings } from '../../parts/states.tsx';
+import { useWords } from '../../words.ts';
+import { settingsWords } from './words.ts';
+
+/** A part of a settings page with its heading. */
+export function Part({
+  title,
+  action,
+  children,
+}: {
+  readonly title: string;
+  readonly action?: ReactNode;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <Stack gap="sm" mb="xl" component="section" aria-label={title}>
+      <Group justify="space-between">
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {action}
+      </Group>
+      {children}
+    </Stack>
+  );
+}
+
+/** A table that scrolls where the screen is narrow. */
+export function Rows({
+  names,
+  rows,
+}: {
+  readonly names: readonly string[];
+  readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
+}): ReactNode {
+  return (
+    <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
+      <Table miw={names.length * 120} verticalSpacing="xs">
+        <Headings names={names} />
+        <Table.Tbody>
+          {rows.map(({ key, cells }) => (
+            <Table.Tr key={key}>
+              {cells.map((cell, index) => (
+                <Table.Td key={names[index] ?? index}>{cell}</Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  );
+}
+
+/** A secret that is shown this once, with a button that copies it. */
+export function ShownOnce({
+  label,
+  text,
+  done,
+}: {
+  readonly label: string;
+  readonly text: string;
+  readonly done: () => void;
+}): ReactNode {
+  const w = useWords(settingsWords);
+  return (
+    <Alert color="yellow" variant="light" role="status">
+      <Stack gap="xs" align="start">
+        <Text size="sm" fw={600}>
+          {label}
+        </Text>
+        <Text size="sm">{w.once}</Text>
+        <Code block w="100%" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} c="var(--mantine-color-text)">
+          {text}
+        </Code>
+        <Group gap="xs">
+          <CopyButton value={text}>
+            {({ copied, copy }) => (
+              <Button size="xs" variant="default" onClick={copy}>
+                {copied ? w.copied : w.copy}
+              </Button>
+            )}
+          </CopyButton>
+          <Button size="xs" onClick={done}>
+            {w.done}
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}

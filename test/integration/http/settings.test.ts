@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { openCarriers } from '../../../src/carriers/open-carriers.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { Secret } from '../../../src/config/secrets.ts';
+import { WEBHOOK_EVENTS } from '../../../src/config/webhook-endpoints.ts';
+import { settingsOrders } from '../../../src/hosts/settings-orders.ts';
+import {
+  apiKeysView,
+  carriersView,
+  checksView,
+  endpointsView,
+  invitationView,
+  membersView,
+  newApiKeyView,
+  newEndpointView,
+  speechView,
+  testView,
+} from '../../../src/http/api/settings/settings-views.ts';
+import { deliveriesView } from '../../../src/http/api/system/operation-routes.ts';
+import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
+import { SignInLinks } from '../../../src/http/session/console-key.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { WebhookBook, WEBHOOKS_FILE } from '../../../src/records/webhooks/webhook-book.ts';
+import { HOOK_SECRET, startApi } from '../../support/api-server.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { startReceiver } from '../../support/webhook-receiver.ts';
+
+const folder = await temporaryFolder();
+const receiver = await startReceiver(HOOK_SECRET);
+const env = {
+  OFFHOOK_DATA_DIR: folder.path,
+  OFFHOOK_CONSOLE__OPENID__ISSUER: 'https://id.example',
+  OFFHOOK_CONSOLE__OPENID__CLIENT_ID: 'console',
+  OFFHOOK_CONSOLE__OPENID__ROLES: 'admins=admin, desk=operator',
+};
+const config = loadConfig({ env, files: [] });
+const hook = {
+  name: 'crm',
+  url: `${receiver.url}?key=hidden`,
+  events: [...WEBHOOK_EVENTS],
+  secretEnv: 'HOOK',
+  secret: new Secret(HOOK_SECRET),
+  numbers: 'masked' as const,
+  words: false,
+  allowPrivate: true,
+  tenantId: 'default',
+};
+const webhooks = new WebhookBook([hook], join(folder.path, WEBHOOKS_FILE));
+const links = new SignInLinks(folder.path);
+const carriers = openCarriers({
+  configs: config.carriers,
+  dataDir: folder.path,
+  gatewayUrl: () => 'http://127.0.0.1:1',
+  clock: systemClock,
+  logger: silentLogger,
+});
+const { settings, keys } = settingsOrders({
+  config,
+  webhooks,
+  keys: new ApiKeys(join(folder.path, 'api-keys.json')),
+  carriers,
+  links,
+  check: async () => [
+    { name: 'twilio', ok: false, detail: 'https://a.example?key=hidden answers 401', advice: 'Set the token.', ms: 3 },
+  ],
+  models: async () => [],
+  clock: systemClock,
+});
+const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) }, { settings, keys });
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+const send = async (
+  method: string,
+  path: string,
+  body?: object,
+  key = api.key,
+  headers: Record<string, string> = {},
+): Promise<Response> =>
+  fetch(`${api.url}/api${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...headers,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+const keyWith = async (...scopes: string[]): Promise<string> =>
+  newApiKeyView.parse(await (await send('POST', '/keys', { name: 'test', scopes })).json()).key ?? '';
+
+it('makes an API key that is shown once, notes its use, and revokes it', async () => {
+  const repeat = { 'idempotency-key': 'make-one' };
+  const made = newApiKeyView.parse(
+    await (await send('POST', '/keys', { name: 'crm', scopes: ['calls:read'] }, api.key, repeat)).json(),
+  );
+  expect(made).toMatchObject({ name: 'crm', tenant: 'default', scopes: ['calls:read'], lastUsedAt: null });
+  const again = newApiKeyView.parse(
+    await (await send('POST', '/keys', { name: 'crm', scopes: ['calls:read'] }, api.key, repeat)).json(),
+  );
+  expect(again).toEqual({ ...made, key: null });
+  expect((await send('GET', '/calls', undefined, made.key ?? '')).status).toBe(200);
+  const listed = apiKeysView.parse(await (await send('GET', '/keys')).json()).keys.find(({ id }) => id === made.id);
+  expect(listed?.lastUsedAt).toMatch(/^\d{4}-/u);
+  expect((await send('DELETE', `/keys/${made.id}`)).status).toBe(200);
+  expect((await send('GET', '/calls', undefined, made.key ?? '')).status).toBe(401);
+  expect((await send('DELETE', `/keys/${made.id}`)).status).toBe(404);
+  const audited = await api.audit();
+  expect(audited).toContain('"api-key.create"');
+  expect(audited).toContain('"api-key.revoke"');
+  expect(audited).not.toContain(made.key);
+});
+
+it('lets nobody make a key that may do more than they, or for another tenant', async () => {
+  const makes = await keyWith('keys:write', 'calls:read');
+  expect((await send('POST', '/keys', { name: 'more', scopes: ['audit:read'] }, makes)).status).toBe(403);
+  expect((await send('POST', '/keys', { name: 'same', scopes: ['calls:read'] }, makes)).status).toBe(201);
+  const foreign = { name: 'theirs', scopes: ['calls:read'], tenant: 'default' };
+  expect((await send('POST', '/keys', foreign, api.otherKey)).status).toBe(403);
+  expect((await send('GET', '/keys', undefined, await keyWith('calls:read'))).status).toBe(403);
+  const theirs = apiKeysView.parse(await (await send('GET', '/keys', undefined, api.otherKey)).json()).keys;
+  expect(new Set(theirs.map(({ tenant }) => tenant))).toEqual(new Set(['other']));
+});
+
+it('adds a webhook endpoint whose secret is shown once, in a file of its owner alone, and removes it', async () => {
+  const wanted = { name: 'desk', url: 'https://hooks.example/offhook', events: ['call.ended'] };
+  const added = newEndpointView.parse(await (await send('POST', '/webhooks/endpoints', wanted)).json());
+  expect(added).toMatchObject({ name: 'desk', from: 'console', secret: expect.stringMatching(/^whsec_/u) });
+  expect((await send('POST', '/webhooks/endpoints', wanted)).status).toBe(409);
+  expect((await send('POST', '/webhooks/endpoints', { ...wanted, name: 'plain', url: 'http://hooks.example' })).status).toBe(400);
+  const text = await (await send('GET', '/webhooks/endpoints')).text();
+  expect(text).not.toMatch(/whsec_|key=hidden/u);
+  expect(endpointsView.parse(JSON.parse(text)).endpoints.map(({ name, from }) => [name, from])).toEqual([
+    ['crm', 'settings'],
+    ['desk', 'console'],
+  ]);
+  expect(webhooks.all.map(({ name }) => name)).toEqual(['crm', 'desk']);
+  expect(new WebhookBook([], join(folder.path, WEBHOOKS_FILE)).all[0]?.secret.reveal()).toBe(added.secret);
+  expect((await send('DELETE', '/webhooks/endpoints/crm')).status).toBe(409);
+  expect((await send('DELETE', '/webhooks/endpoints/desk', undefined, api.otherKey)).status).toBe(404);
+  expect((await send('DELETE', '/webhooks/endpoints/desk')).status).toBe(200);
+  expect(readFileSync(join(folder.path, WEBHOOKS_FILE), 'utf8')).not.toContain('whsec_');
+});
+
+it('tests an endpoint with a signed event, and lists its deliveries', async () => {
+  expect(testView.parse(await (await send('POST', '/webhooks/endpoints/crm/test')).json())).toEqual({
+    ok: true,
+    status: 204,
+    problem: null,
+  });
+  expect(receiver.received.at(-1)?.body).toMatchObject({ type: 'webhook.test', data: { tenantId: 'default' } });
+  const kept = { tenantId: 'default', callId: 'call_1', type: 'call.ended', body: {}, createdAtMs: 1 };
+  await api.store.webhooks.add({ ...kept, id: 'msg_1', endpoint: 'crm' });
+  await api.store.webhooks.add({ ...kept, id: 'msg_2', endpoint: 'another' });
+  const { deliveries } = deliveriesView.parse(await (await send('GET', '/webhooks?endpoint=crm')).json());
+  expect(deliveries.map(({ id }) => id)).toEqual(['msg_1']);
+});
+
+it('shows how people come in, and makes a link that signs in once', async () => {
+  const members = membersView.parse(await (await send('GET', '/members')).json());
+  expect(members.ways).toEqual(['openid', 'link']);
+  expect(members.openid?.roles).toContainEqual({ value: 'desk', role: 'operator' });
+  expect(members.roles.find(({ role }) => role === 'operator')?.scopes).toContain('bots:write');
+  const invited = invitationView.parse(await (await send('POST', '/members/links', { name: 'Anna', role: 'operator' })).json());
+  const code = invited.path?.split('#code=')[1] ?? '';
+  expect(links.use(code, Date.now())).toEqual({ name: 'Anna', role: 'operator' });
+  const writes = await keyWith('settings:write');
+  expect((await send('POST', '/members/links', { name: 'Eve', role: 'admin' }, writes)).status).toBe(403);
+});
+
+it('shows carriers, numbers and speech, and runs checks, to the operator alone', async () => {
+  const shown = carriersView.parse(await (await send('GET', '/carriers')).json());
+  expect(shown.carriers.find(({ name }) => name === 'twilio')).toMatchObject({ state: 'local', hasControl: false });
+  expect(shown.hasChecks).toBe(true);
+  const speech = speechView.parse(await (await send('GET', '/speech')).json());
+  expect(speech.vendors.length).toBeGreaterThan(0);
+  expect(speech.vendors.every(({ isConfigured }) => !isConfigured)).toBe(true);
+  const { checks } = checksView.parse(await (await send('POST', '/checks', {})).json());
+  expect(checks[0]).toEqual({
+    name: 'twilio',
+    ok: false,
+    detail: 'https://a.example?[hidden] answers 401',
+    advice: 'Set the token.',
+    ms: 3,
+  });
+  for (const path of ['/members', '/carriers', '/speech'])
+    expect((await send('GET', path, undefined, api.otherKey)).status).toBe(403);
+  expect((await send('POST', '/checks', {}, api.otherKey)).status).toBe(403);
+  expect((await send('POST', '/checks', {}, await keyWith('settings:read'))).status).toBe(403);
+});
