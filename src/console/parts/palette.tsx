@@ -149,7 +149,8 @@ function useFound(pages: readonly ConsolePage[], typed: string): readonly Entry[
     run: () => navigate(`/bots/${encodeURIComponent(name)}`),
   }));
   const actionEntries = actions
-    .filter(({ keys }) => keys !== 'mod+k')
+    // Moving by a row is for keys alone, and the palette is open.
+    .filter(({ keys }) => keys === undefined || !['mod+k', 'j', 'k'].includes(keys))
     .map(({ name, run }): Entry => ({ kind: 'action', id: name, name, run }));
   return [
     ...pageEntries.filter(fits),
