@@ -33,9 +33,11 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
   }
 
   it('shows a call with what is said as it is said, lets an operator type in the bot’s place, and hang up', async () => {
-    const { call, session } = await greeted();
     await using shown = await browser.open(target(), 'operator', '/live');
     const { page } = shown;
+    await page.getByRole('heading', { name: 'Live calls' }).waitFor();
+    // The page is there first: the bot has other words for a caller who is silent for long.
+    const { call, session } = await greeted();
     await page.getByText('1 call', { exact: true }).waitFor();
     const row = page.locator(`[data-row="${session.id}"]`);
     await row.getByText('Hello there, please say a word.').waitFor();
