@@ -86,6 +86,8 @@ describe.each([
           startedAtMs: 1_000,
           endedAtMs: 31_000,
           endReason: 'caller-hangup',
+          botVersion: 'v7',
+          summary: { interruptions: 2, notUnderstood: 0 },
           variables: { day: 'Tuesday', phone: '+919876543210' },
           // The greeting is not waited for.
           turns: [waited(0, 'start', 9_000), waited(1, 'spoken', 700.4), waited(2, 'keyed', 300), waited(3, 'spoken', 1_499.6)],
@@ -95,6 +97,8 @@ describe.each([
           startedAtMs: 2_000,
           endedAtMs: 7_000,
           endReason: 'dialog-failed',
+          language: 'hi',
+          summary: { interruptions: 0, notUnderstood: 1 },
           variables: { day: 'मंगलवार', phone: 'Tuesday' },
           turns: [waited(0, 'spoken', 400), waited(1, 'spoken', 600)],
         },
@@ -106,12 +110,18 @@ describe.each([
           direction: 'outbound' as const,
           outbound: { campaignId: 'cmp_1', answeredBy: 'mailbox' as const, opinions: [], identified: true },
           turns: [],
+          summary: {},
           recordingPath: undefined,
         },
       ];
       for (const call of calls) await store.calls.upsert(callRecordOf({ tenantId, ...call }));
       const found: readonly (readonly [Omit<CallQuery, 'limit'>, readonly string[]])[] = [
         [{ endReason: 'dialog-failed' }, ['o2']],
+        [{ botVersion: 'v7' }, ['o1']],
+        [{ language: 'hi' }, ['o2']],
+        [{ interrupted: true }, ['o1']],
+        [{ interrupted: false }, ['o3', 'o2']],
+        [{ notUnderstood: true }, ['o2']],
         [{ campaignId: 'cmp_1' }, ['o3']],
         [{ answeredBy: 'mailbox' }, ['o3']],
         [{ answeredBy: 'person' }, []],

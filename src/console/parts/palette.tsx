@@ -74,59 +74,52 @@ export function Palette({ pages, close }: { readonly pages: readonly ConsolePage
     act();
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      withCloseButton={false}
-      aria-label={w.title}
-      size="lg"
-      padding={0}
-      yOffset="12vh"
-      lockScroll={false}
-      transitionProps={{ duration: 0 }}
-    >
-      <TextInput
-        data-autofocus
-        variant="unstyled"
-        size="md"
-        className={classes['input']}
-        role="combobox"
-        aria-label={w.title}
-        aria-expanded
-        aria-controls={id}
-        aria-activedescendant={found[at] === undefined ? undefined : `${id}-${at}`}
-        placeholder={w.hint}
-        autoComplete="off"
-        value={typed}
-        onChange={({ currentTarget }) => {
-          setTyped(currentTarget.value);
-          setPlace(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <div id={id} role="listbox" aria-label={w.results} className={classes['results']} tabIndex={-1}>
-        {found.map((entry, index) => (
-          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the input has the keys
-          <div
-            key={`${entry.kind} ${entry.id}`}
-            id={`${id}-${index}`}
-            ref={(line) => (index === at ? line?.scrollIntoView({ block: 'nearest' }) : undefined)}
-            role="option"
-            aria-selected={index === at}
-            className={classes['result']}
-            onClick={() => choose(entry)}
-          >
-            <span className={classes['name']}>{entry.name}</span>
-            <span className={classes['hint']}>{entry.hint ?? w[entry.kind]}</span>
-          </div>
-        ))}
-      </div>
-      {found.length > 0 ? null : (
-        <Text size="sm" c="dimmed" p="md" component="output" display="block">
-          {w.none}
-        </Text>
-      )}
-    </Modal>
+    <Modal.Root opened onClose={close} size="lg" padding={0} yOffset="12vh" lockScroll={false} transitionProps={{ duration: 0 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label={w.title}>
+        <TextInput
+          data-autofocus
+          variant="unstyled"
+          size="md"
+          className={classes['input']}
+          role="combobox"
+          aria-label={w.title}
+          aria-expanded
+          aria-controls={id}
+          aria-activedescendant={found[at] === undefined ? undefined : `${id}-${at}`}
+          placeholder={w.hint}
+          autoComplete="off"
+          value={typed}
+          onChange={({ currentTarget }) => {
+            setTyped(currentTarget.value);
+            setPlace(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div id={id} role="listbox" aria-label={w.results} className={classes['results']} tabIndex={-1}>
+          {found.map((entry, index) => (
+            // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the input has the keys
+            <div
+              key={`${entry.kind} ${entry.id}`}
+              id={`${id}-${index}`}
+              ref={(line) => (index === at ? line?.scrollIntoView({ block: 'nearest' }) : undefined)}
+              role="option"
+              aria-selected={index === at}
+              className={classes['result']}
+              onClick={() => choose(entry)}
+            >
+              <span className={classes['name']}>{entry.name}</span>
+              <span className={classes['hint']}>{entry.hint ?? w[entry.kind]}</span>
+            </div>
+          ))}
+        </div>
+        {found.length > 0 ? null : (
+          <Text size="sm" c="dimmed" p="md" component="output" display="block">
+            {w.none}
+          </Text>
+        )}
+      </Modal.Content>
+    </Modal.Root>
   );
 }
 
@@ -149,7 +142,8 @@ function useFound(pages: readonly ConsolePage[], typed: string): readonly Entry[
     run: () => navigate(`/bots/${encodeURIComponent(name)}`),
   }));
   const actionEntries = actions
-    .filter(({ keys }) => keys !== 'mod+k')
+    // Moving by a row is for keys alone, and the palette is open.
+    .filter(({ keys }) => keys === undefined || !['mod+k', 'j', 'k'].includes(keys))
     .map(({ name, run }): Entry => ({ kind: 'action', id: name, name, run }));
   return [
     ...pageEntries.filter(fits),

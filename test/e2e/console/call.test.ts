@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { formatOf } from '../../../src/console/parts/format.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller/caller.ts';
 import { cough } from '../../../src/sim/caller/cough.ts';
-import type { StoredCall } from '../../../src/records/port.ts';
+import type { NewCallRecord, StoredCall } from '../../../src/records/port.ts';
+import { callRecordOf } from '../../support/call-records.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../../integration/platform/tone-engines.ts';
 import { chromiumProgram, type ConsoleBrowser, type ConsoleTarget, startConsoleBrowser } from '../../support/console.ts';
 
+type TimelineRow = NewCallRecord['timeline'][number];
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
 const say = (...words: ToneWord[]): CallerStep => ({ kind: 'say', text: words.join(' '), pcm: speech(...words) });
 
@@ -135,6 +137,86 @@ describe.runIf(chromiumProgram !== undefined)('the page of one call', () => {
     expect(download.suggestedFilename()).toBe(`${stored.id}.fixture.gz`);
     expect(opened.complaints).toEqual([]);
     await opened.lookOver('call-replay');
+  });
+
+  it('leads an operator from the list to what went wrong in at most three presses', async () => {
+    const startedAtMs = Date.now() - 60_000;
+    const at = (atMs: number, type: string): TimelineRow => ({
+      atMs,
+      type,
+      turn: 1,
+      ...(type === 'caller-committed' ? { reason: 'silence' } : {}),
+    });
+    const [greeting, answer] = callRecordOf().turns;
+    if (greeting === undefined || answer === undefined) throw new Error('the record has two turns');
+    await bench.gateway.backlog.store.calls.upsert(
+      callRecordOf({
+        id: 'call_bad',
+        startedAtMs,
+        endedAtMs: startedAtMs + 20_000,
+        recordingPath: undefined,
+        recordingStartedAtMs: undefined,
+        summary: { interruptions: 1, notUnderstood: 1 },
+        turns: [
+          { ...greeting, startedAtMs: startedAtMs + 300, botStartedAtMs: startedAtMs + 800, botEndedAtMs: startedAtMs + 1_800 },
+          { ...answer, callerText: '', startedAtMs: startedAtMs + 6_000, latencies: { endpointing: 500, total: 4_000 } },
+        ],
+        timeline: [
+          at(6_000, 'caller-committed'),
+          at(6_010, 'dialog-asked'),
+          at(9_000, 'dialog-answered'),
+          at(9_010, 'tts-asked'),
+          at(9_400, 'tts-first-byte'),
+          at(9_500, 'first-frame'),
+        ],
+      }),
+    );
+    await using opened = await browser.open(target, 'operator', '/');
+    const { page } = opened;
+    let presses = 0;
+    const press = async (what: Locator): Promise<void> => {
+      presses += 1;
+      await what.click();
+    };
+    /** Presses from the list of calls until what is sought is seen. */
+    const task = async (way: readonly (() => Locator)[], sought: () => Promise<unknown>): Promise<number> => {
+      await page.goto(`${target.url}/console/calls`);
+      await page.getByRole('grid').waitFor();
+      presses = 0;
+      for (const step of way) await press(step());
+      await sought();
+      return presses;
+    };
+    const chip = (name: string) => () => page.getByText(name, { exact: true }).first();
+    const row = () => page.locator('[data-row="call_bad"]');
+    const cutOff = await task([chip('Interrupted'), row], () => page.locator('s[data-heard="unheard"]').first().waitFor());
+    const heard = await task(
+      [
+        chip('Not understood'),
+        row,
+        () => page.locator('[data-side="caller"]').filter({ hasText: 'not understood' }).getByRole('button'),
+      ],
+      () => expect.poll(() => page.getByRole('slider', { name: 'Position in the call' }).inputValue()).not.toBe('0'),
+    );
+    const slow = await task([chip('Slow'), row], () => page.getByText('Slowest: Dialog').waitFor());
+    expect([cutOff, heard, slow].every((each) => each <= 3)).toBe(true);
+
+    // On to the next call of the list and back, by keys; a link leads to its second.
+    await page.goto(`${target.url}/console/calls`);
+    await page.getByRole('grid').waitFor();
+    await page.keyboard.press('j');
+    await page.locator('[aria-selected="true"]').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('1 of 2').waitFor();
+    await page.keyboard.press('j');
+    await page.getByText('2 of 2').waitFor();
+    await page.keyboard.press('k');
+    await page.getByText('1 of 2').waitFor();
+    await page.goBack();
+    await page.waitForURL('**/console/calls');
+    await page.goto(`${target.url}/console/calls/call_bad?at=9.0`);
+    await expect.poll(() => page.getByRole('slider', { name: 'Position in the call' }).inputValue()).toBe('9');
+    expect(opened.complaints).toEqual([]);
   });
 
   it('holds a call, and erases it once the hold is lifted and the end of its id is typed', async () => {

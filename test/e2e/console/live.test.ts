@@ -33,9 +33,11 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
   }
 
   it('shows a call with what is said as it is said, lets an operator type in the bot’s place, and hang up', async () => {
-    const { call, session } = await greeted();
     await using shown = await browser.open(target(), 'operator', '/live');
     const { page } = shown;
+    await page.getByRole('heading', { name: 'Live calls' }).waitFor();
+    // The page is there first: the bot has other words for a caller who is silent for long.
+    const { call, session } = await greeted();
     await page.getByText('1 call', { exact: true }).waitFor();
     const row = page.locator(`[data-row="${session.id}"]`);
     await row.getByText('Hello there, please say a word.').waitFor();
@@ -67,9 +69,14 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     await page.keyboard.press('Enter');
     await log.getByText('A colleague will be with you.').first().waitFor();
     await eventually('the typed text at the ear', () => earOf(call).phrases.length > phrases);
+    // One person answers a caller: another one sees who, and may watch.
+    await using other = await browser.open(target(), 'admin', `/live/${session.id}`);
+    await other.page.getByText('operator has this call').waitFor();
+    expect(await other.page.getByRole('button', { name: 'Take over by typing' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Give the bot its voice back' }).click();
     await page.getByRole('button', { name: 'Take over by typing' }).waitFor();
     expect(session.standing.muted).toBe(false);
+    await other.page.getByRole('button', { name: 'Take over by typing' }).and(other.page.locator(':enabled')).waitFor();
 
     // No account of the carrier: the gateway's own words, and the call goes on.
     await page.getByLabel('Transfer to').fill('+15550100');
@@ -84,6 +91,14 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     );
     expect(await page.getByRole('region', { name: 'Take part' }).count()).toBe(0);
     expect((await session.ended).endReason).toBe('operator-hangup');
+    await eventually(
+      'the record',
+      async () => (await bench.gateway.backlog.store.calls.get('default', session.id)) !== undefined,
+    );
+    await page.getByRole('link', { name: 'Open the call’s record' }).click();
+    const record = page.getByRole('region', { name: 'Words of both sides' });
+    await record.getByText('operator: bot muted, taken over by typing').waitFor();
+    await record.getByText('operator: bot has its voice back').waitFor();
     expect(shown.complaints.filter((text) => !text.includes('409'))).toEqual([]);
     expect(shown.foreign).toEqual([]);
   });

@@ -51,9 +51,17 @@ describe.runIf(chromiumProgram !== undefined)('signing in to the console', () =>
       expect(await axeViolations(page)).toEqual([]);
       if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/audit-${colorScheme}.png` });
     }
+    // Who was signed in reads why they are not, and comes back to the page.
+    await context.clearCookies();
+    await page.getByLabel('Search').fill('link');
+    await page.getByRole('alert').getByText('Your session has ended').waitFor();
+    await page.getByLabel('Admin password').fill(PASSWORD);
+    await page.getByLabel('Admin password').press('Enter');
+    await page.getByRole('heading', { name: 'Audit' }).waitFor();
     await account.click();
     await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
     await page.getByLabel('Admin password').waitFor();
+    expect(await page.getByText('Your session has ended').count()).toBe(0);
     await page.reload();
     await page.getByLabel('Admin password').waitFor();
     await context.close();

@@ -126,8 +126,10 @@ describe('the API', () => {
     expect(await ids('variable=day:zebrafinch')).toEqual([]);
     expect(await ids('endReason=caller-hung-up&minDurationMs=9000&limit=2')).toEqual(['c5', 'c4']);
     expect(await ids('minReplyMs=1')).toEqual([]);
+    expect(await ids('interrupted=false')).toEqual([]);
+    expect(await ids('interrupted=true&language=en&limit=1')).toEqual(['c5']);
     expect((await ask('/calls/count?bot=clinic', key)).json()).toEqual({ count: 4, more: false });
-    for (const wrong of ['variable=day', 'minReplyMs=soon', 'answeredBy=nobody', 'latency=5'])
+    for (const wrong of ['variable=day', 'minReplyMs=soon', 'answeredBy=nobody', 'latency=5', 'interrupted=maybe'])
       expect((await ask(`/calls?${wrong}`, key)).statusCode).toBe(400);
   });
 

@@ -1,5 +1,5 @@
 import { words, useWords } from '../../words.ts';
-import { Anchor, Badge, Button, Code, Group, NativeSelect, Table, Text, TextInput } from '@mantine/core';
+import { Anchor, Badge, Button, Code, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -7,6 +7,7 @@ import { Link } from 'wouter';
 import type { z } from 'zod';
 import type { auditEventView, auditPageView } from '../../../http/api/system/operation-routes.ts';
 import { get, query } from '../../api.ts';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 
 const auditWords = words(
@@ -127,43 +128,25 @@ export function AuditPage(): ReactNode {
 function Events({ events }: { readonly events: readonly AuditEvent[] }): ReactNode {
   const w = useWords(auditWords);
   return (
-    <Table.ScrollContainer
-      minWidth={620}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': w.title, role: 'group' } }}
-    >
-      <Table striped verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            {[w.when, w.who, w.what, w.subject, w.outcome].map((heading) => (
-              <Table.Th key={heading} scope="col">
-                {heading}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {events.map((event, index) => (
-            <Table.Tr key={`${event.at} ${index}`}>
-              <Table.Td>
-                <Moment at={event.at} />
-              </Table.Td>
-              <Table.Td>{event.by.replace(/^console /u, '')}</Table.Td>
-              <Table.Td>
-                <Action action={event.action} />
-              </Table.Td>
-              <Table.Td>
-                <Subject subject={event.subject} />
-              </Table.Td>
-              <Table.Td>
-                <Badge color={COLORS[event.outcome]} variant="outline" c="var(--mantine-color-text)" tt="none" fw={500}>
-                  {w[event.outcome]}
-                </Badge>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <PlainTable
+      label={w.title}
+      rows={events}
+      keyOf={({ at }, index) => `${at} ${index}`}
+      columns={[
+        { title: w.when, renderCell: ({ at }) => <Moment at={at} /> },
+        { title: w.who, renderCell: ({ by }) => by.replace(/^console /u, '') },
+        { title: w.what, renderCell: ({ action }) => <Action action={action} /> },
+        { title: w.subject, renderCell: ({ subject }) => <Subject subject={subject} /> },
+        {
+          title: w.outcome,
+          renderCell: ({ outcome }) => (
+            <Badge color={COLORS[outcome]} variant="outline" c="var(--mantine-color-text)" tt="none" fw={500}>
+              {w[outcome]}
+            </Badge>
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -1,8 +1,9 @@
-import { Anchor, ScrollArea, Table, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { BotSummaryView } from '../../../http/api/bots/bot-views.ts';
-import { Headings, Page, Empty, Failure, Loading } from '../../parts/states.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
+import { Page, Empty, Failure, Loading } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { Health, Problems, RefusedReload } from './problems.tsx';
 import { useBots } from './queries.ts';
@@ -22,36 +23,36 @@ export function BotsPage(): ReactNode {
       {bots.length === 0 ? (
         <Empty title={w.none}>{w.noneHint}</Empty>
       ) : (
-        <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-          <Table verticalSpacing="sm" miw={640}>
-            <Headings names={[w.name, w.kind, w.languages, w.version, w.answers, w.health]} />
-            <Table.Tbody>
-              {bots.map((bot) => (
-                <Table.Tr key={bot.name}>
-                  <Table.Td>
-                    <Anchor component={Link} href={`/bots/${bot.name}`} fw={600}>
-                      {bot.name}
-                    </Anchor>
-                    {bot.greeting === null ? null : (
-                      <Text size="xs" c="dimmed" lineClamp={1} maw={320}>
-                        {bot.greeting}
-                      </Text>
-                    )}
-                  </Table.Td>
-                  <Table.Td>{bot.kind}</Table.Td>
-                  <Table.Td>{bot.languages.join(', ')}</Table.Td>
-                  <Table.Td className="figures">{bot.version ?? '–'}</Table.Td>
-                  <Table.Td>{answersText(bot, w)}</Table.Td>
-                  <Table.Td>
-                    <Health bot={bot} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
-        </ScrollArea>
+        <PlainTable
+          label={w.title}
+          rows={bots}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: w.name, renderCell: (bot) => <Name bot={bot} /> },
+            { title: w.kind, renderCell: ({ kind }) => kind },
+            { title: w.languages, renderCell: ({ languages }) => languages.join(', ') },
+            { title: w.version, renderCell: ({ version }) => version ?? '–' },
+            { title: w.answers, renderCell: (bot) => answersText(bot, w) },
+            { title: w.health, renderCell: (bot) => <Health bot={bot} /> },
+          ]}
+        />
       )}
     </Page>
+  );
+}
+
+function Name({ bot: { name, greeting } }: { readonly bot: BotSummaryView }): ReactNode {
+  return (
+    <div>
+      <Anchor component={Link} href={`/bots/${name}`} fw={600}>
+        {name}
+      </Anchor>
+      {greeting === null ? null : (
+        <Text size="xs" c="dimmed" lineClamp={1} maw={320}>
+          {greeting}
+        </Text>
+      )}
+    </div>
   );
 }
 

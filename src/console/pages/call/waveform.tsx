@@ -34,13 +34,86 @@ export interface WaveformProps {
 /** Both sides of the call over time, the caller above, with everything that happened on it. Plays the recording. */
 export function Waveform({ call, player, utterances, sound, hasSound }: WaveformProps): ReactNode {
   const w = useWords(callWords);
-  const scheme = useComputedColorScheme('light');
+  const { durationMs } = sound;
+
+  const { box, audio, position, view, pxPerS, zoomTo, speed, setSpeed } = useWave({ call, player, sound, hasSound });
+  const fitting = (view.widthPx * 1000) / durationMs;
+  const zoom = (factor: number): void =>
+    zoomTo((before) => {
+      const next = Math.max(before, fitting) * factor;
+      return next <= fitting ? 0 : Math.min(MOST_PX_PER_S, next);
+    });
+  const onKey = (event: KeyboardEvent): void => {
+    const step = event.shiftKey ? 1_000 : 5_000;
+    const acts: Readonly<Record<string, () => void>> = {
+      ' ': () => player.toggle(),
+      ArrowLeft: () => player.seek(player.atMs - step),
+      ArrowRight: () => player.seek(Math.min(durationMs, player.atMs + step)),
+      Home: () => player.seek(0),
+      End: () => player.seek(durationMs),
+      '+': () => zoom(2),
+      '-': () => zoom(0.5),
+    };
+    const act = acts[event.key];
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  };
+
+  return (
+    <Box className={css['wave']}>
+      <Controls player={player} durationMs={durationMs} hasSound={hasSound}>
+        {hasSound ? (
+          <SegmentedControl
+            size="xs"
+            value={speed}
+            onChange={setSpeed}
+            aria-label={w.speed}
+            data={SPEEDS.map((each) => ({ value: each, label: `${each}×` }))}
+          />
+        ) : null}
+        <LinkButton player={player} />
+        <Group gap={4}>
+          <ActionIcon variant="default" aria-label={w.zoomOut} onClick={() => zoom(0.5)} disabled={pxPerS === 0}>
+            −
+          </ActionIcon>
+          <ActionIcon variant="default" aria-label={w.zoomIn} onClick={() => zoom(2)} disabled={pxPerS >= MOST_PX_PER_S}>
+            +
+          </ActionIcon>
+          <Button variant="default" size="compact-sm" onClick={() => zoomTo(0)} disabled={pxPerS === 0}>
+            {w.zoomAll}
+          </Button>
+        </Group>
+      </Controls>
+      <Ruler view={view} durationMs={durationMs} />
+      <Box className={css['sides']}>
+        <div ref={box} />
+        <Marks call={call} utterances={utterances} view={view} durationMs={durationMs} player={player} />
+        <span className={css['side']} data-side="caller" aria-hidden>
+          {w.caller}
+        </span>
+        <span className={css['side']} data-side="bot" aria-hidden>
+          {call.mode === 'listen' ? w.other : w.bot}
+        </span>
+        <Position ref={position} player={player} durationMs={durationMs} onKey={onKey} />
+      </Box>
+      <Legend call={call} />
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- its words are beside it, and follow it */}
+      {hasSound ? <audio ref={audio} preload="metadata" hidden /> : null}
+    </Box>
+  );
+}
+
+/** Draws both sides in the box, has the player play them, and keeps the colours, the zoom and the speed. */
+function useWave({ call, player, sound, hasSound }: Omit<WaveformProps, 'utterances'>) {
   const box = useRef<HTMLDivElement>(null);
-  const position = useRef<HTMLInputElement>(null);
   const audio = useRef<HTMLAudioElement>(null);
+  // Has the keys once the drawing was pressed.
+  const position = useRef<HTMLInputElement>(null);
+  const scheme = useComputedColorScheme('light');
   const [wave, setWave] = useState<WaveSurfer>();
   const [view, setView] = useState<View>({ fromPx: 0, widthPx: 0, totalPx: 1 });
-  const [pxPerS, setPxPerS] = useState(0);
+  const [pxPerS, zoomTo] = useState(0);
   const [speed, setSpeed] = useState('1');
   const { durationMs } = sound;
 
@@ -104,72 +177,7 @@ export function Waveform({ call, player, utterances, sound, hasSound }: Waveform
   }, [wave, scheme, hasSound]);
   useEffect(() => wave?.setOptions({ minPxPerSec: pxPerS }), [wave, pxPerS]);
   useEffect(() => wave?.setPlaybackRate(Number(speed), true), [wave, speed]);
-
-  const fitting = (view.widthPx * 1000) / durationMs;
-  const zoom = (factor: number): void =>
-    setPxPerS((before) => {
-      const next = Math.max(before, fitting) * factor;
-      return next <= fitting ? 0 : Math.min(MOST_PX_PER_S, next);
-    });
-  const onKey = (event: KeyboardEvent): void => {
-    const step = event.shiftKey ? 1_000 : 5_000;
-    const acts: Readonly<Record<string, () => void>> = {
-      ' ': () => player.toggle(),
-      ArrowLeft: () => player.seek(player.atMs - step),
-      ArrowRight: () => player.seek(Math.min(durationMs, player.atMs + step)),
-      Home: () => player.seek(0),
-      End: () => player.seek(durationMs),
-      '+': () => zoom(2),
-      '-': () => zoom(0.5),
-    };
-    const act = acts[event.key];
-    if (act === undefined) return;
-    event.preventDefault();
-    act();
-  };
-
-  return (
-    <Box className={css['wave']}>
-      <Controls player={player} durationMs={durationMs} hasSound={hasSound}>
-        {hasSound ? (
-          <SegmentedControl
-            size="xs"
-            value={speed}
-            onChange={setSpeed}
-            aria-label={w.speed}
-            data={SPEEDS.map((each) => ({ value: each, label: `${each}×` }))}
-          />
-        ) : null}
-        <LinkButton player={player} />
-        <Group gap={4}>
-          <ActionIcon variant="default" aria-label={w.zoomOut} onClick={() => zoom(0.5)} disabled={pxPerS === 0}>
-            −
-          </ActionIcon>
-          <ActionIcon variant="default" aria-label={w.zoomIn} onClick={() => zoom(2)} disabled={pxPerS >= MOST_PX_PER_S}>
-            +
-          </ActionIcon>
-          <Button variant="default" size="compact-sm" onClick={() => setPxPerS(0)} disabled={pxPerS === 0}>
-            {w.zoomAll}
-          </Button>
-        </Group>
-      </Controls>
-      <Ruler view={view} durationMs={durationMs} />
-      <Box className={css['sides']}>
-        <div ref={box} />
-        <Marks call={call} utterances={utterances} view={view} durationMs={durationMs} player={player} />
-        <span className={css['side']} data-side="caller" aria-hidden>
-          {w.caller}
-        </span>
-        <span className={css['side']} data-side="bot" aria-hidden>
-          {call.mode === 'listen' ? w.other : w.bot}
-        </span>
-        <Position ref={position} player={player} durationMs={durationMs} onKey={onKey} />
-      </Box>
-      <Legend call={call} />
-      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- its words are beside it, and follow it */}
-      {hasSound ? <audio ref={audio} preload="metadata" hidden /> : null}
-    </Box>
-  );
+  return { box, audio, position, view, pxPerS, zoomTo, speed, setSpeed };
 }
 
 /** How much larger than it is the sound is drawn. */

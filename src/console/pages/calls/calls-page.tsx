@@ -185,7 +185,9 @@ function Card({ call }: { readonly call: Call }): ReactNode {
       </div>
       <div className={classes.line}>
         <span>
-          <Outcome call={call} /> {call.disposition === null ? '' : `· ${call.disposition} `}
+          <Outcome call={call} />
+          {call.disposition === null ? '' : ` · ${call.disposition}`}
+          {Object.keys(call.variables).length + call.notes.length === 0 ? null : ' · '}
           <Collected call={call} />
         </span>
         <span className={`figures ${classes.whole}`}>

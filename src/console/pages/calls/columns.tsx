@@ -151,23 +151,23 @@ export type ColumnName = (typeof NAMES)[number];
 /** In the order in which they are shown. */
 export const COLUMNS: readonly CallColumn[] = [
   {
-    ...column('time', 152, true),
+    ...column('time', 132, true),
     cell: ({ id, startedAt }) => (
       <Link href={`/calls/${encodeURIComponent(id)}`} tabIndex={-1}>
         <Moment at={startedAt} />
       </Link>
     ),
   },
-  { ...column('person', 146, true), cell: (call) => <Person call={call} /> },
+  { ...column('person', 140, true), cell: (call) => <Person call={call} /> },
   { ...column('ours', 140), cell: (call) => <Party number={partiesOf(call).ours} /> },
   { ...column('direction', 110), cell: ({ direction }) => <Direction direction={direction} /> },
-  { ...column('bot', 110, true), cell: ({ bot }) => bot },
+  { ...column('bot', 90, true), cell: ({ bot }) => bot },
   { ...column('carrier', 110), cell: ({ carrier }) => carrier },
-  { ...column('duration', 104, true), atEnd: true, cell: ({ durationMs }) => <Took ms={durationMs} /> },
-  { ...column('outcome', 170, true), word: 'endReason', cell: (call) => <Outcome call={call} /> },
-  { ...column('disposition', 120, true), cell: ({ disposition }) => disposition },
-  { ...column('worst', 138, true), atEnd: true, cell: ({ worstReplyMs }) => <Wait ms={worstReplyMs} /> },
-  { ...column('median', 138), atEnd: true, cell: ({ medianReplyMs }) => <Wait ms={medianReplyMs} /> },
+  { ...column('duration', 96, true), atEnd: true, cell: ({ durationMs }) => <Took ms={durationMs} /> },
+  { ...column('outcome', 150, true), word: 'endReason', cell: (call) => <Outcome call={call} /> },
+  { ...column('disposition', 104, true), cell: ({ disposition }) => disposition },
+  { ...column('worst', 122, true), atEnd: true, cell: ({ worstReplyMs }) => <Wait ms={worstReplyMs} /> },
+  { ...column('median', 122), atEnd: true, cell: ({ medianReplyMs }) => <Wait ms={medianReplyMs} /> },
   { ...column('turns', 72), atEnd: true, cell: ({ turns }) => turns },
   { ...column('collected', 140, true), cell: (call) => <Collected call={call} /> },
   { ...column('campaign', 150), cell: ({ campaign }) => campaign },

@@ -1,7 +1,8 @@
-import { Anchor, Button, Group, Progress, Stack, Table, Text } from '@mantine/core';
+import { Anchor, Box, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../../parts/format.ts';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { Page, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
@@ -51,68 +52,65 @@ export function CampaignsPage(): ReactNode {
 
 function CampaignTable({ campaigns }: { readonly campaigns: readonly CampaignItem[] }): ReactNode {
   const w = useWords(campaignWords);
+  const format = useFormat();
   return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table verticalSpacing="sm" highlightOnHover>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.name}</Table.Th>
-            <Table.Th>{w.state}</Table.Th>
-            <Table.Th w={220}>{w.progress}</Table.Th>
-            <Table.Th ta="right">{w.pace}</Table.Th>
-            <Table.Th>{w.bot}</Table.Th>
-            <Table.Th>{w.made}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {campaigns.map((campaign) => (
-            <CampaignRow key={campaign.id} campaign={campaign} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <PlainTable
+      label={w.campaigns}
+      rows={campaigns}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          title: w.name,
+          renderCell: ({ id, name }) => (
+            <Anchor component={Link} href={`/campaigns/${id}`} fw={500}>
+              {name}
+            </Anchor>
+          ),
+        },
+        { title: w.state, renderCell: (campaign) => <State campaign={campaign} /> },
+        { title: w.progress, renderCell: (campaign) => <Done campaign={campaign} /> },
+        {
+          title: w.pace,
+          atEnd: true,
+          renderCell: ({ state, placedLastMinute, callsPerSecond }) =>
+            state === 'running'
+              ? say(w.paceOf, { now: format.number(placedLastMinute), set: format.number(callsPerSecond * 60) })
+              : '–',
+        },
+        { title: w.bot, renderCell: ({ bot }) => bot },
+        { title: w.made, renderCell: ({ createdAt }) => <Moment at={createdAt} /> },
+      ]}
+    />
   );
 }
 
-function CampaignRow({ campaign }: { readonly campaign: CampaignItem }): ReactNode {
+function State({ campaign }: { readonly campaign: CampaignItem }): ReactNode {
+  const { state, contacts, nextDueAt } = campaign;
+  const why = useWhy()(campaign, { nextDueAt, leased: contacts.states.leased });
+  return (
+    <Box maw={280}>
+      <StateOf state={state} />
+      {why === undefined ? null : (
+        <Text fz="xs" c="dimmed">
+          {why}
+        </Text>
+      )}
+    </Box>
+  );
+}
+
+/** How many contacts are done with. */
+function Done({ campaign: { name, contacts } }: { readonly campaign: CampaignItem }): ReactNode {
   const w = useWords(campaignWords);
   const format = useFormat();
-  const { id, name, state, bot, createdAt, contacts, placedLastMinute, callsPerSecond, nextDueAt } = campaign;
-  const why = useWhy()(campaign, { nextDueAt, leased: contacts.states.leased });
   const { done } = contacts.states;
   const of = say(w.doneOf, { done: format.number(done), total: format.number(contacts.total) });
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Anchor component={Link} href={`/campaigns/${id}`} fw={500}>
-          {name}
-        </Anchor>
-      </Table.Td>
-      <Table.Td maw={280}>
-        <StateOf state={state} />
-        {why === undefined ? null : (
-          <Text fz="xs" c="dimmed">
-            {why}
-          </Text>
-        )}
-      </Table.Td>
-      <Table.Td>
-        <Group gap="xs" wrap="nowrap">
-          <Progress value={contacts.total === 0 ? 0 : (done / contacts.total) * 100} flex={1} aria-label={`${name}: ${of}`} />
-          <Text fz="xs" className="figures" c="dimmed">
-            {of}
-          </Text>
-        </Group>
-      </Table.Td>
-      <Table.Td ta="right" className="figures">
-        {state === 'running'
-          ? say(w.paceOf, { now: format.number(placedLastMinute), set: format.number(callsPerSecond * 60) })
-          : '–'}
-      </Table.Td>
-      <Table.Td>{bot}</Table.Td>
-      <Table.Td>
-        <Moment at={createdAt} />
-      </Table.Td>
-    </Table.Tr>
+    <Group gap="xs" wrap="nowrap" miw={180}>
+      <Progress value={contacts.total === 0 ? 0 : (done / contacts.total) * 100} flex={1} aria-label={`${name}: ${of}`} />
+      <Text fz="xs" className="figures" c="dimmed">
+        {of}
+      </Text>
+    </Group>
   );
 }

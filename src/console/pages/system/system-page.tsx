@@ -1,11 +1,12 @@
-import { Anchor, Button, Progress, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Button, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, Suspense, useState } from 'react';
 import type { z } from 'zod';
 import type { systemView } from '../../../http/api/system/system-views.ts';
 import { get, post } from '../../api.ts';
 import { loaded } from '../../parts/loaded.ts';
-import { Headings, Page, Failure, Loading, Moment } from '../../parts/states.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
+import { Page, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useFormat } from '../../parts/format.ts';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
@@ -250,39 +251,23 @@ function Queues({ system: { queues }, isAdmin }: { readonly system: System; read
   return (
     <Card title={w.queues}>
       {queues.queues.length === 0 ? <Text size="sm">{w.noQueues}</Text> : null}
-      <Table.ScrollContainer
-        minWidth={620}
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': w.queues, role: 'group' } }}
-      >
-        <Table verticalSpacing={6}>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>{w.queue}</Table.Th>
-              {[w.inLine, w.active, w.delayed, w.failed].map((name) => (
-                <Table.Th key={name} className={classes.end}>
-                  {name}
-                </Table.Th>
-              ))}
-              <Table.Th>{w.oldest}</Table.Th>
-              {isAdmin ? <Table.Th>{w.retry}</Table.Th> : null}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {queues.queues.map(({ name, purpose, waiting, active, delayed, failed, oldestAt }) => (
-              <Table.Tr key={name}>
-                <Table.Td title={purpose}>{name}</Table.Td>
-                {[waiting, active, delayed].map((count, at) => (
-                  <Table.Td key={at} className={classes.end}>
-                    {count}
-                  </Table.Td>
-                ))}
-                <Table.Td className={classes.end} fw={failed > 0 ? 700 : 400}>
-                  {failed > 0 ? `⚠ ${failed}` : 0}
-                </Table.Td>
-                <Table.Td>{oldestAt === null ? '' : <Moment at={oldestAt} />}</Table.Td>
-                {isAdmin ? (
-                  <Table.Td>
-                    {failed === 0 ? null : (
+      <PlainTable
+        label={w.queues}
+        rows={queues.queues}
+        keyOf={({ name }) => name}
+        columns={[
+          { title: w.queue, renderCell: ({ name, purpose }) => <span title={purpose}>{name}</span> },
+          { title: w.inLine, renderCell: ({ waiting }) => waiting, atEnd: true },
+          { title: w.active, renderCell: ({ active }) => active, atEnd: true },
+          { title: w.delayed, renderCell: ({ delayed }) => delayed, atEnd: true },
+          { title: w.failed, renderCell: ({ failed }) => (failed > 0 ? <strong>⚠ {failed}</strong> : 0), atEnd: true },
+          { title: w.oldest, renderCell: ({ oldestAt }) => (oldestAt === null ? null : <Moment at={oldestAt} />) },
+          ...(isAdmin
+            ? [
+                {
+                  title: w.retry,
+                  renderCell: ({ name, failed }: System['queues']['queues'][number]) =>
+                    failed === 0 ? null : (
                       <Button
                         size="compact-xs"
                         variant="default"
@@ -292,14 +277,12 @@ function Queues({ system: { queues }, isAdmin }: { readonly system: System; read
                       >
                         {w.retry}
                       </Button>
-                    )}
-                  </Table.Td>
-                ) : null}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+                    ),
+                },
+              ]
+            : []),
+        ]}
+      />
       <Text component="output" size="sm" display="block">
         {retry.data === undefined ? '' : say(w.retried, { count: retry.data.retried, queue: retry.data.queue })}
       </Text>
@@ -318,30 +301,23 @@ function Processes({ system: { processes } }: { readonly system: System }): Reac
   const format = useFormat();
   return (
     <Card title={w.processes}>
-      <Table verticalSpacing={6} mt={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{w.process}</Table.Th>
-            <Table.Th>{w.state}</Table.Th>
-            <Table.Th className={classes.end}>{w.calls}</Table.Th>
-            <Table.Th className={classes.end}>{w.lag}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {processes.map(({ name, pid, state, lagMs, shedding, calls }) => (
-            <Table.Tr key={name}>
-              <Table.Td title={pid === null ? undefined : `PID ${pid}`}>{name}</Table.Td>
-              <Table.Td>
-                {state === 'up' ? '' : '⚠ '}
-                {w[state]}
-                {shedding ? ` · ${w.shedding}` : ''}
-              </Table.Td>
-              <Table.Td className={classes.end}>{calls ?? ''}</Table.Td>
-              <Table.Td className={classes.end}>{format.duration(lagMs)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <PlainTable
+        label={w.processes}
+        rows={processes}
+        keyOf={({ name }) => name}
+        columns={[
+          {
+            title: w.process,
+            renderCell: ({ name, pid }) => <span title={pid === null ? undefined : `PID ${pid}`}>{name}</span>,
+          },
+          {
+            title: w.state,
+            renderCell: ({ state, shedding }) => `${state === 'up' ? '' : '⚠ '}${w[state]}${shedding ? ` · ${w.shedding}` : ''}`,
+          },
+          { title: w.calls, renderCell: ({ calls }) => calls, atEnd: true },
+          { title: w.lag, renderCell: ({ lagMs }) => format.duration(lagMs), atEnd: true },
+        ]}
+      />
     </Card>
   );
 }
@@ -355,21 +331,27 @@ function Carriers({ system: { carriers } }: { readonly system: System }): ReactN
           {w.noCarriers}
         </Text>
       ) : (
-        <Table verticalSpacing={6} mt={4}>
-          <Headings names={[w.carrier, w.configured, w.lastCall, w.lastRefusal]} />
-          <Table.Tbody>
-            {carriers.map(({ name, title, configured, lastCallAt, lastRefusalAt, lastRefusal }) => (
-              <Table.Tr key={name}>
-                <Table.Td>{title}</Table.Td>
-                <Table.Td>{configured ? w.yes : w.no}</Table.Td>
-                <Table.Td>{lastCallAt === null ? w.never : <Moment at={lastCallAt} />}</Table.Td>
-                <Table.Td>
-                  {lastRefusalAt === null ? w.never : <Moment at={lastRefusalAt} />} {lastRefusal}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <PlainTable
+          label={w.carriers}
+          rows={carriers}
+          keyOf={({ name }) => name}
+          columns={[
+            { title: w.carrier, renderCell: ({ title }) => title },
+            { title: w.configured, renderCell: ({ configured }) => (configured ? w.yes : w.no) },
+            { title: w.lastCall, renderCell: ({ lastCallAt }) => (lastCallAt === null ? w.never : <Moment at={lastCallAt} />) },
+            {
+              title: w.lastRefusal,
+              renderCell: ({ lastRefusalAt, lastRefusal }) =>
+                lastRefusalAt === null ? (
+                  w.never
+                ) : (
+                  <span>
+                    <Moment at={lastRefusalAt} /> {lastRefusal}
+                  </span>
+                ),
+            },
+          ]}
+        />
       )}
     </Card>
   );

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { CallRecord } from '../../../../src/call/log/call-record.ts';
+import type { CallOrder } from '../../../../src/call/control/supervision.ts';
 import type { CallControl } from '../../../../src/carriers/port.ts';
 import type { DialogAction, DialogTurn } from '../../../../src/dialog/port.ts';
 import { CallBench } from '../call-bench.ts';
@@ -252,4 +253,24 @@ it('keeps no recording when the announcement failed and the caller was asked to 
   await bench.start();
   await bench.quiet(6_000);
   expect((await ended(bench)).recordingPath).toBeUndefined();
+});
+
+it('lets one operator at a time type in the bot’s place, and others until then and after', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true, forMs: 5_000 }, 'key_1');
+  expect(bench.session.standing.mutedBy).toBe('key_1');
+  const others: CallOrder[] = [
+    { type: 'say', text: 'Hello.' },
+    { type: 'mute', on: false },
+    { type: 'take-over', on: true },
+  ];
+  for (const order of others)
+    await expect(bench.session.order(order, 'key_2')).rejects.toThrow('key_1 has taken the call over by typing');
+  await bench.session.order({ type: 'say', text: 'A colleague.' }, 'key_1');
+  // Once the time is over, the bot has its voice back and the call has no holder.
+  await bench.quiet(9_000);
+  expect(bench.session.standing).toMatchObject({ muted: false, mutedBy: undefined });
+  await bench.session.order({ type: 'say', text: 'Hello.' }, 'key_2');
+  await ended(bench);
 });
