@@ -194,7 +194,7 @@ export class DialogDriver {
   hear(pcm: Int16Array): void {
     const { turn, clock } = this.#line;
     const { listener } = this.#hook;
-    if (listener === undefined || turn.bot.muted || clock.nowMs() < turn.dialog.secretUntilMs) return;
+    if (listener === undefined || listener.listens === false || turn.bot.muted || clock.nowMs() < turn.dialog.secretUntilMs) return;
     listener.hear(pcm, callerFloor(turn) !== undefined);
   }
 

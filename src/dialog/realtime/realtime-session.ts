@@ -200,6 +200,12 @@ export class RealtimeSession {
     for (const speech of this.speeches.values()) speech.end(false);
   }
 
+  /** The vendor fell silent: the session is given up. */
+  giveUp(why: string): void {
+    this.#lose('unavailable', why);
+    this.#wire.close();
+  }
+
   close(): void {
     if (this.isOver) return;
     this.#end(new RealtimeVendorError(this.#vendor.title, 'unavailable', 'the session was closed'));
