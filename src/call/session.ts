@@ -60,7 +60,7 @@ export class CallSession implements LiveSession {
   readonly #hearing = {
     send: (pcm: Int16Array): void => {
       this.#listening.send(pcm);
-      if (this.takeOver.by === undefined) this.#dialog.hear(pcm);
+      if (this.takeOver.by === undefined) this.#dialog.callerFeed.hear(pcm);
     },
   };
   #resolveEnded: (record: CallRecord) => void = () => undefined;
@@ -238,7 +238,7 @@ export class CallSession implements LiveSession {
     });
     const { resumed } = this.identity;
     this.#language.listen(attachment.rateHz);
-    this.#dialog.lineOpened({ rateHz: attachment.rateHz, speech: attachment.speechFormat });
+    this.#dialog.callerFeed.open({ rateHz: attachment.rateHz, speech: attachment.speechFormat });
     this.#line.log.started();
     if (resumed !== undefined) this.#watch.goOn(resumed, this.#line.media);
     else if (this.#answer === undefined) this.#line.feed({ type: 'call-started', atMs: nowMs });

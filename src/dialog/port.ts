@@ -232,6 +232,8 @@ export interface HeardPart {
 
 /** A dialog that hears the caller itself, beside the recogniser. */
 export interface CallerListener {
+  /** Whether it wants the caller's audio now; true where absent. */
+  readonly listens?: boolean;
   /** The line is there. @param line rate of what `hear` gets, in Hz, and the format that speech is played in */
   open(line: { readonly rateHz: number; readonly speech: AudioFormat }): void;
   /**

@@ -79,17 +79,25 @@ class SwitchingHook implements DialogHook {
   }
 
   /** That of the bot that has the call; one that gets it later is told of the line as it begins. */
-  readonly listener: CallerListener = {
-    open: (line) => {
-      this.#line = line;
-      this.#charges.at(-1)?.hook.listener?.open(line);
-    },
-    hear: (pcm, mayBeTurn) => this.#charges.at(-1)?.hook.listener?.hear(pcm, mayBeTurn),
-    onTurnOver: (listener) => {
-      this.#onTurnOver = listener;
-      this.#charges.at(-1)?.hook.listener?.onTurnOver?.(listener);
-    },
-  };
+  readonly listener: CallerListener = this.#forwarding();
+
+  #forwarding(): CallerListener {
+    const current = (): CallerListener | undefined => this.#charges.at(-1)?.hook.listener;
+    return {
+      get listens() {
+        return current() !== undefined;
+      },
+      open: (line) => {
+        this.#line = line;
+        current()?.open(line);
+      },
+      hear: (pcm, mayBeTurn) => current()?.hear(pcm, mayBeTurn),
+      onTurnOver: (listener) => {
+        this.#onTurnOver = listener;
+        current()?.onTurnOver?.(listener);
+      },
+    };
+  }
 
   saved(): unknown {
     const last = this.#charges.at(-1);

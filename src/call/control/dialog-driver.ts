@@ -1,4 +1,4 @@
-import type { AudibleAction, CallerListener, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
+import type { AudibleAction, DialogAction, DialogHook, DialogTurn } from '../../dialog/port.ts';
 import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
 import type { CallLine } from '../call-line.ts';
 import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
@@ -18,6 +18,7 @@ import type { AgentTransfers, CarrierControl } from './carrier-control.ts';
 import type { CallerInput, CallRecord, ResumedCall } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
+import { CallerFeed } from './caller-feed.ts';
 import { DialogTurns } from './dialog-turns.ts';
 import { NO_ANSWER, type RunningAnswer } from './running-answer.ts';
 
@@ -74,6 +75,8 @@ export class DialogDriver {
   #gathered: Gather | undefined;
   /** Set on a resumed call until its running turn is answered. */
   #resumed: { readonly gapMs: number; readonly heard: readonly string[] } | undefined;
+  /** For a dialog that hears the caller itself. */
+  readonly callerFeed: CallerFeed;
   /** Resolves when the dialog has taken in the last message, or took too long. */
   told: Promise<void> = Promise.resolve();
 
@@ -84,6 +87,7 @@ export class DialogDriver {
     const { resumed, bot, dialog } = line.identity;
     this.#turns = new DialogTurns(line, parts.transfers);
     this.#hook = dialog.create(this.#turns.facts(resumed?.state.language ?? bot.language), resumed?.state.dialog);
+    this.callerFeed = new CallerFeed(line, this.#hook);
   }
 
   get standing(): DialogStanding {
@@ -158,21 +162,6 @@ export class DialogDriver {
     this.#early?.discard();
     this.#early = undefined;
     return true;
-  }
-
-  /** The line is there, for a dialog that hears the caller itself. */
-  lineOpened(line: Parameters<CallerListener['open']>[0]): void {
-    const { listener } = this.#hook;
-    listener?.open(line);
-    listener?.onTurnOver?.(() => this.#line.feed({ type: 'turn-over', atMs: this.#line.clock.nowMs() }));
-  }
-
-  /** Passes the caller's audio on to a dialog that hears it; nothing while a secret value is keyed or the bot is muted. */
-  hear(pcm: Int16Array): void {
-    const { turn, clock } = this.#line;
-    const { listener } = this.#hook;
-    if (listener === undefined || turn.bot.muted || clock.nowMs() < turn.dialog.secretUntilMs) return;
-    listener.hear(pcm, callerFloor(turn) !== undefined);
   }
 
   /** Drops the running reply and asks for another. @param expected the value this turn expected */

@@ -37,6 +37,8 @@ export class CallerAudio {
   #isTurn = false;
   #quietMs = 0;
   #sentMs = 0;
+  /** The session that had the beginning of the turn is gone. */
+  #isBroken = false;
 
   /** @param always sends silence too, for a vendor that finds the turns */
   constructor(sink: AudioSink, always: boolean) {
@@ -67,8 +69,13 @@ export class CallerAudio {
     this.#forget(this.#isTurn ? MOST_WAITING_MS : EARLIER_MS);
   }
 
-  /** Ends the turn. @returns ms of it that the vendor has */
+  /** Ends the turn. @returns ms of it that the vendor has; 0 where it does not have all of it */
   commit(): number {
+    if (this.#isBroken) {
+      // The end of a turn alone would mislead.
+      this.drop();
+      return 0;
+    }
     if (this.#isTurn) this.#send();
     const sentMs = this.#sentMs;
     this.#reset();
@@ -83,6 +90,7 @@ export class CallerAudio {
 
   /** The session with what was sent is gone. */
   lost(): void {
+    this.#isBroken = this.#isTurn && !this.#always && this.#sentMs > 0;
     this.#sentMs = 0;
   }
 
@@ -91,6 +99,7 @@ export class CallerAudio {
     this.#keptMs = 0;
     this.#sentMs = 0;
     this.#quietMs = 0;
+    this.#isBroken = false;
     this.#isTurn = this.#always;
   }
 

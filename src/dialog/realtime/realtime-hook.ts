@@ -47,6 +47,10 @@ const MOST_ROUNDS = 5;
 const MOST_LOSSES = 2;
 /** Delay before the one retry of a refused answer. */
 const RATE_LIMIT_MS = 1_500;
+/** Longest silence of the model in the middle of a speech; then the speech goes on in another session. */
+const MID_SPEECH_MS = 3_000;
+/** What follows the end of a turn that the vendor found, until the call asks: longer, it is another turn. */
+const FOUND_WITHIN_MS = 3_000;
 const ON_THE_PHONE =
   'You are speaking on a phone call. Answer in one to three short spoken sentences. Text in parentheses tells what happened and was not said.';
 const ADVICE = 'From whoever looks after this call, for you alone and never to be read to the caller:';
@@ -215,7 +219,11 @@ export class RealtimeHook implements DialogHook {
     deadline: AnswerDeadline,
   ): AsyncGenerator<DialogAction, (AnswerEvent & { readonly type: 'done' })['failure']> {
     for (;;) {
-      const event = await session.next(signal);
+      // A caller in the middle of a sentence is not kept waiting as long as one who asked.
+      const stalled = speeches.some(({ isOver }) => !isOver)
+        ? this.#clock.after(MID_SPEECH_MS, () => session.giveUp('it fell silent in the middle of a speech'))
+        : undefined;
+      const event = await session.next(signal).finally(() => stalled?.cancel());
       deadline.renew();
       switch (event.type) {
         case 'speech':
@@ -293,8 +301,11 @@ export class RealtimeHook implements DialogHook {
       return session.text('system', inputText(input, call));
     }
     const ms = this.#keeper.audio.commit();
-    if (this.#foundOver) this.#foundOver = false;
-    else if (ms >= LEAST_TURN_MS) {
+    const wasFound = this.#foundOver && ms < FOUND_WITHIN_MS;
+    this.#foundOver = false;
+    if (wasFound) {
+      // The vendor has the turn.
+    } else if (ms >= LEAST_TURN_MS) {
       this.#unconfirmed += 1;
       session.commit();
     } else if (!wasHeard) session.text('caller', inputText(input, call));
@@ -324,6 +335,7 @@ export class RealtimeHook implements DialogHook {
     }
     if (this.#settings.turns !== 'model') return;
     this.#foundOver = true;
+    this.#keeper.audio.commit();
     this.#turnOver();
   }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { maskSecret } from '../../kernel/mask-secret.ts';
 import { abortable } from '../../kernel/waiting.ts';
-import { DialogServerError } from '../wire.ts';
+import { OffhookError } from '../../kernel/errors.ts';
 import { ModelSpeech } from './model-speech.ts';
 import type { OpenWire, Wire } from './session-socket.ts';
 import type {
@@ -37,17 +38,18 @@ export interface SessionListener {
   /** The session is about to end: another one is to take over within this time. */
   leaving(): void;
   /** The session was lost, or never opened. */
-  lost(error: DialogServerError): void;
+  lost(error: RealtimeVendorError): void;
 }
 
 /** The vendor refused, failed or went away. `kind` says why. */
-export class RealtimeVendorError extends DialogServerError {
+export class RealtimeVendorError extends OffhookError {
+  readonly code = 'OFFHOOK_DIALOG_MODEL';
+  readonly retryable: boolean;
   readonly kind: VendorFailure;
 
   constructor(title: string, kind: VendorFailure, message: string) {
-    super(`${title}: ${message.replaceAll(/\s+/gu, ' ').slice(0, 300)}`, {
-      retryable: kind === 'unavailable' || kind === 'rate-limit',
-    });
+    super(`${title}: ${message.replaceAll(/\s+/gu, ' ').slice(0, 300)}`);
+    this.retryable = kind === 'unavailable' || kind === 'rate-limit';
     this.kind = kind;
   }
 }
@@ -61,6 +63,8 @@ export class RealtimeSession {
   readonly #clock: Clock;
   readonly #listener: SessionListener;
   readonly #dialect: VendorDialect;
+  /** Vendors repeat a key that they refuse. */
+  readonly #masked: (text: string) => string;
   readonly #wire: Wire;
   readonly #life = new AbortController();
   #resolveReady: () => void = () => undefined;
@@ -99,6 +103,7 @@ export class RealtimeSession {
     this.#clock = clock;
     this.#listener = listener;
     this.#dialect = vendor.connect(setup);
+    this.#masked = key === undefined ? (text) => text : maskSecret(key, '[key]');
     this.#renewal = clock.after(Math.max(vendor.sessionMs / 2, vendor.sessionMs - RENEW_BEFORE_MS), () => this.#leave());
     const address = vendor.url({ url, model: setup.model });
     this.#wire = open(address, key === undefined ? {} : vendor.headers(key), {
@@ -195,9 +200,15 @@ export class RealtimeSession {
     for (const speech of this.speeches.values()) speech.end(false);
   }
 
+  /** The vendor fell silent: the session is given up. */
+  giveUp(why: string): void {
+    this.#lose('unavailable', why);
+    this.#wire.close();
+  }
+
   close(): void {
     if (this.isOver) return;
-    this.#end(new DialogServerError('the session was closed', { retryable: true }));
+    this.#end(new RealtimeVendorError(this.#vendor.title, 'unavailable', 'the session was closed'));
     this.#wire.close();
   }
 
@@ -263,7 +274,7 @@ export class RealtimeSession {
     if (response !== this.#answer) return;
     this.#answer = undefined;
     for (const speech of this.speeches.values()) speech.end(failure === undefined);
-    this.#tell({ type: 'done', failure });
+    this.#tell({ type: 'done', failure: failure && { ...failure, message: this.#masked(failure.message) } });
   }
 
   #speech(item: string): ModelSpeech {
@@ -290,7 +301,7 @@ export class RealtimeSession {
 
   #lose(kind: VendorFailure, message: string): void {
     if (this.isOver) return;
-    const error = new RealtimeVendorError(this.#vendor.title, kind, message);
+    const error = new RealtimeVendorError(this.#vendor.title, kind, this.#masked(message));
     this.#end(error);
     this.#listener.lost(error);
   }

@@ -213,7 +213,7 @@ export class SessionKeeper {
 
 /** Tells the session how much the caller heard of the speeches that are over, so that its history is what they know. */
 function settleHeard(session: RealtimeSession): void {
-  for (const speech of [...session.speeches.values()]) {
+  for (const speech of session.speeches.values()) {
     const { state, heardMs, heardText } = speech.heard;
     if (state === 'playing' && speech.isOver && !speech.isWhole) session.heard(speech, heardMs, heardText);
     else if (state === 'waiting') session.heard(speech, 0, '');

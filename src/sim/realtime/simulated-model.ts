@@ -34,7 +34,9 @@ export type RealtimeFault =
   /** Audio goes on for a while after the answer was stopped. */
   | { readonly kind: 'late-audio' }
   /** Nothing comes. */
-  | { readonly kind: 'silent' };
+  | { readonly kind: 'silent' }
+  /** Nothing more comes after so much of its audio. */
+  | { readonly kind: 'hang'; readonly afterMs: number };
 
 export interface SimulatedRealtimeOptions {
   readonly clock: Clock;
@@ -171,6 +173,7 @@ export class SimulatedAnswer {
       this.isOver = true;
       return this.#sink.drop();
     }
+    if (this.#fault?.kind === 'hang' && this.madeMs >= this.#fault.afterMs) return;
     this.#timer = this.#clock.after(ms / SPEED, () => this.#speak(rest, reply));
   }
 

@@ -102,6 +102,24 @@ describe('loadBots', () => {
     expect(problems.map(problemText).join('\n')).toMatch(/askEarly.*cannot be asked early/);
   });
 
+  test.each([
+    { given: 'secretEnv: KEY', is: undefined },
+    { given: "url: 'ws://localhost:8000/v1/realtime'", is: undefined },
+    { given: 'vendor: openai', is: /^dialog\.secretEnv .*is needed at the vendor/u },
+    { given: 'vendor: azure, secretEnv: KEY', is: /^dialog\.url .*azure needs its address/u },
+    { given: 'vendor: gemini, secretEnv: KEY, turns: model', is: /^dialog\.turns .*use offhook/u },
+    { given: "secretEnv: KEY, url: 'ws://models.example.org/v1'", is: /^dialog\.url .*unencrypted/u },
+    { given: "secretEnv: KEY, url: 'wss://models.example.org/v1?key=abc'", is: /^dialog\.url .*must not hold a key/u },
+    { given: 'vendor: other, secretEnv: KEY', is: /^dialog\.vendor /u },
+  ])('takes or refuses a speech-to-speech model with $given', ({ given, is }) => {
+    const bot = `name: r\nvoice: v\ndialog: { kind: realtime, instructions: Answer., ${given} }\n`;
+    const told = loadBots(folderWith({ 'r.yaml': bot }), { KEY: 'abc' })
+      .problems.map(problemText)
+      .join('\n');
+    if (is === undefined) expect(told).toBe('');
+    else expect(told).toMatch(is);
+  });
+
   it('wants an apology that fits where a failing bot connects its callers', () => {
     const bot = `${clinic}failureTransfer: '+15550100001'\n`;
     const { problems } = loadBots(folderWith({ 'a.yaml': bot }));

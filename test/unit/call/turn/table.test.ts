@@ -64,17 +64,36 @@ const events = Object.keys(every) as readonly EventType[];
 
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
-  listening: ['model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
+  listening: ['model-answered', 'turn-over', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
   'caller-speaking': ['dialog-due', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  settling: ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  keying: ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  thinking: ['dialog-due', 'model-answered', 'person-answered', 'message-due'],
-  'bot-speaking': ['dialog-due', 'model-answered', 'person-answered', 'message-due', 'answer-optional'],
-  answering: ['dialog-due', 'model-answered', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
+  settling: [
+    'dialog-due',
+    'model-answered',
+    'turn-over',
+    'person-answered',
+    'message-due',
+    'bot-finished',
+    'answer-optional',
+    'asked-again',
+  ],
+  keying: [
+    'dialog-due',
+    'model-answered',
+    'turn-over',
+    'person-answered',
+    'message-due',
+    'bot-finished',
+    'answer-optional',
+    'asked-again',
+  ],
+  thinking: ['dialog-due', 'model-answered', 'turn-over', 'person-answered', 'message-due'],
+  'bot-speaking': ['dialog-due', 'model-answered', 'turn-over', 'person-answered', 'message-due', 'answer-optional'],
+  answering: ['dialog-due', 'model-answered', 'turn-over', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
   leaving: [
     'dialog-due',
     'answer-optional',
     'model-answered',
+    'turn-over',
     'frame',
     'tick',
     'partial',
@@ -174,6 +193,13 @@ const cases: Readonly<Record<string, Case>> = {
   'a model has heard whether the turn is over': {
     in: ['caller-speaking'],
     on: () => ({ type: 'model-answered', lastVoicedMs: 0, likelihood: 1 }),
+  },
+  'a dialog that hears the caller finds the turn over': {
+    in: ['caller-speaking'],
+    given: (turn) => turn.voice(400),
+    on: (atMs) => ({ type: 'turn-over', atMs }),
+    next: 'settling',
+    effects: ['commit'],
   },
   'a silence ends the turn': {
     in: ['caller-speaking'],

@@ -19,7 +19,7 @@ import type {
   SimulatedReply,
 } from '../../../../src/sim/realtime/simulated-model.ts';
 import { wireTo } from '../../../support/vendors/realtime-wire.ts';
-import type { ManualClock } from '../../../support/manual-clock.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { type BenchLeg, CallBench } from '../../call/call-bench.ts';
 
 export interface RealtimeBenchOptions extends Omit<Partial<SimulatedRealtimeOptions>, 'clock' | 'script'> {
@@ -33,6 +33,8 @@ export interface RealtimeBenchOptions extends Omit<Partial<SimulatedRealtimeOpti
   /** Bots that may get the call, and what is done when the vendor is away. */
   readonly others?: (clock: Clock) => readonly SwitchableBot[];
   readonly whenDown?: SwitchableBot['whenDown'];
+  /** The bot that answers the call; the model's where absent. */
+  readonly first?: string;
 }
 
 /** A call in virtual time with a simulated vendor. */
@@ -59,7 +61,18 @@ const SETTINGS = {
 } as const;
 
 export function realtimeBench(options: RealtimeBenchOptions): RealtimeBench {
-  const { vendor = 'openai', replies, settings, tools = [], bot = {}, leg, others, whenDown, ...simulated } = options;
+  const {
+    vendor = 'openai',
+    replies,
+    settings,
+    tools = [],
+    bot = {},
+    leg,
+    others,
+    whenDown,
+    first = 'bench',
+    ...simulated
+  } = options;
   let time: ManualClock | undefined;
   let sim: SimulatedRealtime | undefined;
   const used: RealtimeBench['used'] = [];
@@ -72,15 +85,27 @@ export function realtimeBench(options: RealtimeBenchOptions): RealtimeBench {
     const hooks = { create: (...args: Parameters<typeof made.create>) => watched(made.create(...args), used) };
     const own = { name: 'bench', language: 'en', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } } as const;
     const bots = [{ bot: own, hooks, whenDown }, ...(others?.(clock) ?? [])];
-    return switchingBots(bots, { clock }).get('bench') ?? hooks;
+    return switchingBots(bots, { clock }).get(first) ?? hooks;
   };
-  const dialog = { create: (call: Parameters<SwitchableBot['hooks']['create']>[0]) => hooksOf(time as ManualClock).create(call) };
+  const dialog = {
+    create: (call: Parameters<SwitchableBot['hooks']['create']>[0]) =>
+      hooksOf(time as ManualClock).create({ ...call, botName: options.first ?? 'bench' }),
+  };
   const nothing = (): never => {
     throw new Error('the dialog of the bench is not asked');
   };
   const bench = new CallBench(nothing, bot, { dialog }, (clock) => ((time = clock), {}), leg);
   if (sim === undefined) throw new Error('the dialog was not created');
   return { bench, sim, used };
+}
+
+/** A dialog without a call. */
+export function textBench(replies: readonly SimulatedReply[]): { hook: DialogHook; sim: SimulatedRealtime; clock: ManualClock } {
+  const clock = new ManualClock();
+  const sim = new SimulatedOpenAi({ clock, script: ({ index }) => replies[index] ?? {} });
+  const hooks = realtimeHooks({ ...SETTINGS, vendor: realtimeVendors.openai }, clock, wireTo(sim, clock));
+  const facts = { callId: 'chat', botName: 'bench', from: '+1', to: '+2', direction: 'inbound', language: 'en' } as const;
+  return { hook: hooks.create(facts), sim, clock };
 }
 
 /** The caller says something, which the recogniser understands. */

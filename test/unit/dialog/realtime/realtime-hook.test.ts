@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { ALAW_8K } from '../../../../src/audio/format.ts';
-import type { DialogAction } from '../../../../src/dialog/port.ts';
-import { endOf, realtimeBench, says, settingsSent, toolOf } from './realtime-bench.ts';
+import type { DialogAction, DialogHook, DialogTurn } from '../../../../src/dialog/port.ts';
+import type { ManualClock } from '../../../support/manual-clock.ts';
+import { endOf, realtimeBench, says, settingsSent, textBench, toolOf } from './realtime-bench.ts';
 
 const HOURS = 'We are open from eight in the morning to six in the evening, and on Saturdays until noon.';
 const BOOKED = 'Fine, I have written that down for you.';
@@ -135,6 +136,28 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
     const record = await endOf(bench);
     expect(record).toMatchObject({ endReason: 'token-limit', notes: ['limit of 50 tokens reached'] });
     expect(record.turns.at(-1)?.botHeardText).toBe('Goodbye.');
+  });
+});
+
+describe('a conversation in text', () => {
+  it('gives the model the words, and passes its own on', async () => {
+    const { hook, sim, clock } = textBench([{ say: HOURS }]);
+    const turn = (index: number, input: DialogTurn['input']): DialogTurn => ({
+      call: { callId: 'chat', botName: 'bench', from: '+1', to: '+2', direction: 'inbound', language: 'en' },
+      index,
+      input,
+      history: index === 0 ? [] : [{ role: 'bot', text: 'Hello, this is the clinic.' }],
+      variables: {},
+      idempotencyKey: `chat.${index}`,
+    });
+    expect(await said(hook, turn(0, { kind: 'start' }), clock)).toEqual(['Hello, this is the clinic.']);
+    const spoken = { kind: 'spoken', text: 'when are you open', language: 'en' } as const;
+    expect(await said(hook, turn(1, spoken), clock)).toEqual([HOURS]);
+    expect(sim.conversation.map(({ role, text }) => `${role}: ${text}`).slice(0, 2)).toEqual([
+      'assistant: Hello, this is the clinic.',
+      'user: when are you open',
+    ]);
+    await hook.dispose?.();
   });
 });
 
@@ -311,19 +334,20 @@ describe('faults of the vendor', () => {
     expect(sim.complaints).toEqual([]);
   });
 
-  it('goes on within a second with a reply whose session was lost', async () => {
+  test.each(['drop', 'hang'] as const)('goes on with a reply in the middle of which the vendor does %s', async (kind) => {
     const { bench, sim } = realtimeBench({
       replies: [{ say: HOURS }, { say: 'And on Saturdays until noon.' }],
-      fault: (index) => (index === 0 ? { kind: 'drop', afterMs: 1_000 } : undefined),
+      fault: (index) => (index === 0 ? { kind, afterMs: kind === 'drop' ? 1_000 : 4_000 } : undefined),
     });
     using _ = bench;
     await bench.start();
     await bench.quiet(2_500);
     await says(bench, 0, 'when are you open');
-    await bench.quiet(6_000);
+    await bench.quiet(8_000);
     const record = await endOf(bench);
     expect(record.turns[1]?.botHeardText).toMatch(/^We are open .*And on Saturdays until noon\.$/u);
-    expect(bench.attachment.gaps).toBeLessThanOrEqual(1);
+    // The silence before the reply is one; a vendor that only falls silent is found out later.
+    expect(bench.attachment.gaps).toBeLessThanOrEqual(kind === 'drop' ? 1 : 2);
     const told = sim.conversation.map(({ role, text }) => `${role}: ${text}`);
     expect(told[1]).toBe('user: when are you open');
     expect(told[2]).toMatch(/^assistant: We are open/u);
@@ -381,6 +405,53 @@ describe('faults of the vendor', () => {
     await bench.quiet(3_000);
     expect((await endOf(bench)).turns[2]?.botHeardText).toBe(BOOKED);
     expect(sim.complaints).toEqual([]);
+  });
+
+  it('gives the words of a turn whose sound went to a session that was lost', async () => {
+    const { bench, sim } = realtimeBench({ replies: [{ say: BOOKED }] });
+    using _ = bench;
+    await bench.start();
+    await bench.quiet(2_500);
+    await bench.voice(600);
+    sim.dropAll();
+    await says(bench, 0, 'I would like an appointment');
+    await bench.quiet(3_000);
+    expect((await endOf(bench)).turns[1]?.botHeardText).toBe(BOOKED);
+    const told = sim.conversation.map(({ role, text, audioMs }) => `${role}: ${audioMs === 0 ? text : 'sound'}`);
+    expect(told).toEqual(['assistant: Hello, this is the clinic.', 'user: I would like an appointment', 'assistant: sound']);
+    expect(sim.complaints).toEqual([]);
+  });
+
+  it('answers within the limit, or is repeated once with an apology, where the vendor says nothing', async () => {
+    const { bench, sim } = realtimeBench({
+      replies: [{ say: HOURS }, { say: BOOKED }],
+      fault: (index) => (index === 0 ? { kind: 'silent' } : undefined),
+      settings: { timeoutMs: 2_000 },
+    });
+    using _ = bench;
+    await bench.start();
+    await bench.quiet(2_500);
+    await says(bench, 0, 'when are you open');
+    await bench.quiet(7_000);
+    expect((await endOf(bench)).turns[1]?.botHeardText).toContain(BOOKED);
+    expect(sim.answers).toBe(2);
+  });
+
+  it('hands the call to a speech-to-speech bot in mid-call, with the line and the history', async () => {
+    const { bench, sim } = realtimeBench({
+      replies: [{ say: 'Good morning from the model.' }],
+      first: 'spare',
+      settings: { greeting: undefined },
+      others: () => [switchBot()],
+    });
+    using _ = bench;
+    await bench.start();
+    await bench.quiet(2_500);
+    await says(bench, 0, 'the model please');
+    await bench.quiet(4_000);
+    expect((await endOf(bench)).turns[1]?.botHeardText).toBe('Good morning from the model.');
+    expect(settingsSent(sim).audio.output.format).toEqual({ type: 'audio/pcmu' });
+    expect(sim.conversation.map(({ role, text }) => `${role}: ${text}`)).toContain('user: the model please');
   });
 });
 
@@ -441,6 +512,21 @@ describe('Gemini Live', () => {
   });
 });
 
+/** What a bot says in a turn, in time that passes by itself. */
+async function said(hook: DialogHook, turn: DialogTurn, clock: ManualClock): Promise<string[]> {
+  const texts: string[] = [];
+  const run = (async () => {
+    for await (const action of hook.respond(turn, new AbortController().signal))
+      if (action.type === 'say') texts.push(action.text);
+  })();
+  for (let passedMs = 0; passedMs < 4_000; passedMs += 20) {
+    clock.advance(20);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await run;
+  return texts;
+}
+
 /** Lengths of what the caller heard, in ms, each between silences of 200 ms. */
 function soundsOf(heard: Int16Array): number[] {
   const sounds: number[] = [];
@@ -462,6 +548,15 @@ function audioOf(sim: { readonly conversation: readonly { readonly role: string;
 
 function dayTool(run: (args: unknown) => Promise<string>) {
   return toolOf('free_times', 'Times that are free on a day', run);
+}
+
+function switchBot() {
+  async function* respond({ input }: { readonly input: { readonly kind: string } }): AsyncIterable<DialogAction> {
+    if (input.kind === 'start') yield { type: 'say', text: 'Hello.' };
+    else yield { type: 'bot', name: 'bench' };
+  }
+  const bot = { name: 'spare', language: 'en', voice: 'Nisha', dialog: { kind: 'module', file: 'spare.js' } } as const;
+  return { bot, hooks: { create: () => ({ respond }) } };
 }
 
 function spareBot(heard: string[]) {
