@@ -103,7 +103,8 @@ export function realtimeBench(options: RealtimeBenchOptions): RealtimeBench {
 export function textBench(replies: readonly SimulatedReply[]): { hook: DialogHook; sim: SimulatedRealtime; clock: ManualClock } {
   const clock = new ManualClock();
   const sim = new SimulatedOpenAi({ clock, script: ({ index }) => replies[index] ?? {} });
-  const hooks = realtimeHooks({ ...SETTINGS, vendor: realtimeVendors.openai }, clock, wireTo(sim, clock));
+  const toolBox = new ToolBox([], [], isCallTool);
+  const hooks = realtimeHooks({ ...SETTINGS, toolBox, vendor: realtimeVendors.openai }, clock, wireTo(sim, clock));
   const facts = { callId: 'chat', botName: 'bench', from: '+1', to: '+2', direction: 'inbound', language: 'en' } as const;
   return { hook: hooks.create(facts), sim, clock };
 }
