@@ -50,6 +50,8 @@ describe('src', () => {
     const wrong = imports.filter(({ file, path, types }) => {
       const [from, to] = [hallOf(file), hallOf(path)];
       const { uses = '', types: typesOf = '' } = ARROWS[from] ?? {};
+      // The generated schemas are published files, not code.
+      if (path.startsWith('../config/schemas/')) return false;
       return from !== to && !uses.split(' ').includes(to) && !(types && typesOf.split(' ').includes(to));
     });
     expect(wrong.map(arrow)).toEqual([]);
