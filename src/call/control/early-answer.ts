@@ -15,9 +15,12 @@ export class EarlyAnswer extends MadeAhead<DialogAction> {
   readonly turn: number;
   readonly text: string;
 
-  /** @param text the words it answers */
-  constructor(turn: number, text: string, respond: (signal: AbortSignal) => AsyncIterable<DialogAction>, voice: Voice) {
-    super((signal) => spokenAhead(respond(signal), voice.speakAhead(signal)), MOST_ACTIONS);
+  /** @param text the words it answers @param voice absent while there is none: the answer is spoken when it is taken */
+  constructor(turn: number, text: string, respond: (signal: AbortSignal) => AsyncIterable<DialogAction>, voice?: Voice) {
+    super(
+      (signal) => (voice === undefined ? respond(signal) : spokenAhead(respond(signal), voice.speakAhead(signal))),
+      MOST_ACTIONS,
+    );
     this.turn = turn;
     this.text = text;
   }
