@@ -78,7 +78,7 @@ export class CallLine {
 
   /** The call as it stands, for its record. */
   record(reason: string): CallRecord {
-    return this.log.record(reason, this.language, this.media?.outbound, this.media?.recording, this.media?.inbound.quality);
+    return this.log.record(reason, this.language, { ...this.media, line: this.media?.inbound.quality });
   }
 
   /** Runs a step of this call: a fault in one call ends that call only. */

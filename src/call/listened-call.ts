@@ -350,7 +350,7 @@ export class ListenedCall implements LiveSession {
   }
 
   #record(reason: string): CallRecord {
-    const record = this.#callLog.record(reason, this.identity.bot.language, undefined, this.#sound?.recording);
+    const record = this.#callLog.record(reason, this.identity.bot.language, { recording: this.#sound?.recording });
     return { ...record, mode: 'listen', turns: [...this.#turns] };
   }
 }

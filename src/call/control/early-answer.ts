@@ -15,7 +15,7 @@ export class EarlyAnswer extends MadeAhead<DialogAction> {
   readonly turn: number;
   readonly text: string;
 
-  /** @param text the words it answers @param voice speaks the first sentence ahead; absent where the caller of this does */
+  /** @param text the words it answers @param voice absent while there is none: the answer is spoken when it is taken */
   constructor(turn: number, text: string, respond: (signal: AbortSignal) => AsyncIterable<DialogAction>, voice?: Voice) {
     super(
       (signal) => (voice === undefined ? respond(signal) : spokenAhead(respond(signal), voice.speakAhead(signal))),

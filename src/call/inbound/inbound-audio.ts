@@ -50,7 +50,7 @@ export class InboundAudio {
   readonly #watch: (pcm: Int16Array, frame: VoiceFrame) => void;
   readonly #gaps = new LineGaps();
   readonly #time = new FrameTime();
-  readonly #suppressed: SuppressedLine | undefined;
+  #suppressed: SuppressedLine | undefined;
   readonly #samplesPerMs: number;
   readonly #line: DetectorLine;
   readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
@@ -146,6 +146,8 @@ export class InboundAudio {
   close(): void {
     this.#detector.close();
     this.#suppressed?.close();
+    // A message that comes later is not given to what is gone.
+    this.#suppressed = undefined;
   }
 
   /** Turns a recogniser event into a turn event, where it is one. */

@@ -19,9 +19,7 @@ import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
-import type { LineRecord } from '../inbound/line-quality.ts';
-import { reportEnd, soundRecord, stageLatencies } from './outcome.ts';
-import type { Recording } from '../recording/recording.ts';
+import { type CallSound, reportEnd, soundRecord, stageLatencies } from './outcome.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { BusinessEvents } from '../../observability/events.ts';
 import type { TimedNews } from './call-news.ts';
@@ -365,13 +363,8 @@ export class CallLog {
   }
 
   /** The record now. @param reason why the call ended, or `in-progress` */
-  record(
-    reason: string,
-    language: string,
-    outbound: OutboundAudio | undefined,
-    recording: Recording | undefined,
-    line?: LineRecord,
-  ): CallRecord {
+  record(reason: string, language: string, sound: CallSound): CallRecord {
+    const { outbound, recording } = sound;
     const { inbound, bot, tenantId } = this.#identity;
     const { botName: _asked, isRepeat: _repeat, mode: _mode, ...parties } = inbound;
     const ledger = outbound?.ledger ?? new HeardLedger(NARROW_RATE_HZ);
@@ -405,8 +398,7 @@ export class CallLog {
       voicemails: this.voicemails.records.length === 0 ? undefined : [...this.voicemails.records],
       recordingStartedAtWallMs: recordedMs === undefined ? undefined : endedAtWallMs - recordedMs,
       usage: this.usage.all,
-      ...soundRecord(outbound, recording, reason === 'in-progress'),
-      line,
+      ...soundRecord(sound, reason === 'in-progress'),
       timeline: this.timeline.events,
     };
   }

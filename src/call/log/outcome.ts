@@ -1,5 +1,6 @@
 import type { BusinessEvents } from '../../observability/events.ts';
 import type { CallOutcome, LatencyStage } from '../../observability/metrics.ts';
+import type { LineRecord } from '../inbound/line-quality.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { CallRecord } from './call-record.ts';
@@ -102,16 +103,23 @@ export function reportEnd(callId: string, record: CallRecord, events: BusinessEv
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
+/** What a call has of sound; nothing before its first socket. */
+export interface CallSound {
+  readonly outbound?: OutboundAudio | undefined;
+  readonly recording?: Recording | undefined;
+  readonly line?: LineRecord | undefined;
+}
+
 /** The record's part on sound. @param isLive names the future file even before the first audio, so that another process can end the call */
 export function soundRecord(
-  outbound: OutboundAudio | undefined,
-  recording: Recording | undefined,
+  { outbound, recording, line }: CallSound,
   isLive: boolean,
-): Pick<CallRecord, 'recordingPath' | 'recordingFailure' | 'recordingGaps' | 'playout'> {
+): Pick<CallRecord, 'recordingPath' | 'recordingFailure' | 'recordingGaps' | 'playout' | 'line'> {
   return {
     recordingPath: recording?.started === true || isLive ? recording?.path : undefined,
     recordingFailure: recording?.failure,
     recordingGaps: recording?.gaps ?? [],
     playout: outbound === undefined ? NO_PLAYOUT : outbound.playout.summary,
+    line,
   };
 }

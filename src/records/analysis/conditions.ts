@@ -1,5 +1,5 @@
 import { tokenise } from '../../language/index.ts';
-import { phraseSpans, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import { phraseSpans, spannedTokens, spannedWords, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 import type { FieldValue } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import { type RoleMeasures, type TalkMeasures, UNKNOWN_ROLE } from './measures.ts';
@@ -155,16 +155,24 @@ interface SaidWhere {
 
 /**
  * Where any of the phrases was said, in order of time. Whole words are compared the way bots do: without case, punctuation, articles and noises. A
- * phrase does not cross segments.
+ * phrase does not cross segments. A phrase of such noises alone, as "please", is looked for as it is written.
  */
 function findSaid(utterances: readonly Utterance[], where: SaidWhere, totalS: number): Evidence[] {
-  const phrases = where.phrases.map(tokenise).filter((phrase) => phrase.length > 0);
+  const [phrases, noises]: [string[][], string[][]] = [[], []];
+  for (const phrase of where.phrases) {
+    const tokens = tokenise(phrase);
+    if (tokens.length > 0) phrases.push(tokens);
+    else noises.push(spannedWords(phrase).map(({ word }) => word));
+  }
   return utterances
     .filter((each) => isInside(each, where, totalS))
     .flatMap((utterance) => {
       const tokens = spannedTokens(utterance.text);
-      return phrases
-        .flatMap((phrase) => phraseSpans(tokens, phrase))
+      const words = noises.length === 0 ? [] : spannedWords(utterance.text);
+      return [
+        ...phrases.flatMap((phrase) => phraseSpans(tokens, phrase)),
+        ...noises.flatMap((noise) => phraseSpans(words, noise)),
+      ]
         .sort((left, right) => left.from - right.from || right.to - left.to)
         .map(({ from, to }) => evidenceIn(utterance, from, to));
     });

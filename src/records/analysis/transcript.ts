@@ -93,6 +93,15 @@ export function spannedTokens(text: string): SpannedToken[] {
   );
 }
 
+/** The words of a text as they are written, in lower case; those that bots pass over, too. */
+export function spannedWords(text: string): SpannedToken[] {
+  return [...text.matchAll(PIECES)].map(({ index, 0: piece }) => ({
+    word: piece.normalize('NFC').toLowerCase(),
+    from: index,
+    to: index + piece.length,
+  }));
+}
+
 /** The stretch of a text from the first part to the last one; undefined without parts. */
 export function covering(
   parts: readonly { readonly from: number; readonly to: number }[],

@@ -113,7 +113,8 @@ describe('the wait', () => {
     [{ text: 'on Tuesday and', stillMs: 600 }, 1_200],
     [{ text: 'on Tuesday and', stillMs: 600, heard: 0.95 }, 900],
     [{ text: 'forty two' }, 900],
-    [{ text: 'forty two', heard: 0.95 }, 900],
+    // A sure model makes a number as likely over as not.
+    [{ text: 'forty two', heard: 0.95 }, 600],
     // Many recognisers put a full stop behind whatever they have heard.
     [{ text: 'That is all.', stillMs: 200 }, 600],
     [{ text: 'four two', progress: 'missing' }, 1_800],

@@ -37,6 +37,8 @@ describe('judge', () => {
     ['words by anybody', { said: { phrases: ['REFUND'] } }, true],
     ['words by the right side', { said: { phrases: ['refund'], by: 'agent' } }, false],
     ['whole words only', { said: { phrases: ['fund'] } }, false],
+    ['a word that bots pass over', { said: { phrases: ['Please'] } }, true],
+    ['such a word of the other side', { said: { phrases: ['please'], by: 'agent' } }, false],
     ['words in the beginning', { said: { phrases: ['good morning'], withinS: 1 } }, true],
     ['words too late', { said: { phrases: ['anything else'], withinS: 1 } }, false],
     ['words in the end', { said: { phrases: ['thank you'], lastS: 3 } }, true],
