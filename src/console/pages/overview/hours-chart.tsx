@@ -6,7 +6,7 @@ import { say, useWords } from '../../words.ts';
 import css from './overview.module.css';
 import { overviewWords } from './words.ts';
 
-export interface Hour extends FiguresView {
+interface Hour extends FiguresView {
   readonly from: string;
 }
 

@@ -28,7 +28,7 @@ const filters = z.strictObject({
   to: z.iso.datetime({ offset: true }).optional(),
 });
 
-export const reviewView = z.object({
+const reviewView = z.object({
   callId: z.string(),
   bot: z.string(),
   /** Start of the call. */
