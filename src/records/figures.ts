@@ -7,7 +7,7 @@ export const RESULTS = ['contained', 'transferred', 'given-up', 'opted-out', 'fa
 export type Result = (typeof RESULTS)[number];
 
 /** What one call counts as. */
-export interface CallFigures {
+interface CallFigures {
   readonly ending: Ending;
   readonly result: Result;
   /** A person answered: not a mailbox, a fax or a queue. */

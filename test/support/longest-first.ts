@@ -19,6 +19,7 @@ const LONGEST = [
   'e2e/console/calls',
   'e2e/console/call',
   'e2e/console/live',
+  'e2e/console/overview',
   'integration/platform/engines/engines',
   'integration/hosts/speech-vendors',
   'e2e/console/campaigns',

@@ -42,7 +42,7 @@ const BUCKETED = sql.raw(BUCKET_COLUMNS.map((name) => `coalesce(${name}, 0) AS $
 const BOUNDS = sql.raw(`ARRAY[${BUCKET_BOUNDS_MS.join(', ')}]::float8[]`);
 
 /** A range of calls by their start: from (included) to (excluded), in ms. */
-export interface CallRange {
+interface CallRange {
   readonly fromMs: number;
   readonly toMs: number;
 }

@@ -145,6 +145,7 @@ describe.runIf(chromiumProgram !== undefined)('the overview and the calls to loo
     await page.getByRole('row').nth(1).click();
     await page.waitForURL('**/calls/cut**');
     await page.getByText('Caller cut off').first().waitFor();
+    expect(opened.complaints).toEqual([]);
   });
 
   it('goes through the calls to look at by keys, each at its moment, and keeps what was decided', async () => {

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 let api: Awaited<ReturnType<typeof startApi>>;
 
 beforeAll(async () => {
-  api = await startApi({ transcribe: async () => Promise.reject(new Error('unused')) } as never);
+  api = await startApi({ transcribe: async () => Promise.reject(new Error('unused')) });
   const call = (id: string, hours: number, changes: object) =>
     callRecordOf({
       id,

@@ -39,7 +39,7 @@ export function usePaths(name: string, counted: Counted) {
 }
 
 export function useStats(bot: string, counted: Counted) {
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   const wanted = { bot, by: 'version,day,disposition', zone };
   return useQuery({
     queryKey: ['bots', bot, 'stats', counted],

@@ -49,8 +49,8 @@ function Preview({ call, atMs }: { readonly call: Call; readonly atMs: number })
   const hasSound = recording !== undefined;
   useEffect(() => {
     // The wave is drawn by now, and takes the place.
-    if (!isLoading) player.seek(drawnAt(call, atMs));
-  }, [call, atMs, player, isLoading, hasSound]);
+    if (!isLoading && sound.durationMs > 0) player.seek(drawnAt(call, atMs));
+  }, [call, atMs, player, isLoading, sound]);
   const { startedAt, endedAt, endReason, from, to, bot } = call;
   const facts = [
     bot,

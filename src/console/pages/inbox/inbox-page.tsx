@@ -203,7 +203,7 @@ function List({
   const w = useWords(inboxWords);
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
-    list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: 'nearest' });
+    if (call !== undefined) list.current?.querySelector('[aria-current="true"]')?.scrollIntoView({ block: 'nearest' });
   }, [call]);
   return (
     <ul className={css['list']} aria-label={w.list} ref={list}>

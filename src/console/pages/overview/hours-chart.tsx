@@ -6,7 +6,7 @@ import { say, useWords } from '../../words.ts';
 import css from './overview.module.css';
 import { overviewWords } from './words.ts';
 
-export interface Hour extends FiguresView {
+interface Hour extends FiguresView {
   readonly from: string;
 }
 
@@ -87,17 +87,25 @@ function Bar({
   const format = useFormat();
   const gap = Math.min(2, width / 6);
   const named = PARTS.map((part) => ({ part, calls: partOf(part, hour) })).filter(({ calls }) => calls > 0);
-  let top = HEIGHT;
+  const heightOf = (calls: number): number => (calls / most) * (HEIGHT - 4);
   return (
     <g>
       <title>
         {`${format.time(hour.from)} · ${w.calls} ${format.number(hour.calls)}${named.map(({ part, calls }) => ` · ${w[part]} ${format.number(calls)}`).join('')}`}
       </title>
       <rect x={x} y={0} width={width} height={HEIGHT} className={css['hit']} />
-      {named.map(({ part, calls }) => {
-        const height = (calls / most) * (HEIGHT - 4);
-        top -= height;
-        return <rect key={part} x={x + gap} y={top} width={width - 2 * gap} height={height} className={css[part]} />;
+      {named.map(({ part, calls }, at) => {
+        const below = named.slice(0, at + 1).reduce((sum, each) => sum + heightOf(each.calls), 0);
+        return (
+          <rect
+            key={part}
+            x={x + gap}
+            y={HEIGHT - below}
+            width={width - 2 * gap}
+            height={heightOf(calls)}
+            className={css[part]}
+          />
+        );
       })}
     </g>
   );

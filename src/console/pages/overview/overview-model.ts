@@ -1,7 +1,6 @@
 import type { FiguresView } from '../../../http/api/calls/statistics-views.ts';
 
-export const RANGES = ['today', 'week'] as const;
-export type Range = (typeof RANGES)[number];
+export type Range = 'today' | 'week';
 
 /** A period in the reader's own zone, and the beginning of the one that it is held against: yesterday so far, or the seven days before. */
 export interface Period {

@@ -118,7 +118,7 @@ function useStatistics({ range, bot }: Asked) {
         before: period.before.toISOString(),
         bot,
         by: 'hour,bot,change',
-        zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       })}`;
       return { period, path, statistics: await get<StatisticsView>(path, signal) };
     },

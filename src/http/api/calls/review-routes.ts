@@ -28,7 +28,7 @@ const filters = z.strictObject({
   to: z.iso.datetime({ offset: true }).optional(),
 });
 
-export const reviewView = z.object({
+const reviewView = z.object({
   callId: z.string(),
   bot: z.string(),
   /** Start of the call. */
@@ -134,8 +134,7 @@ export function reviewRoutes(app: ApiApp, { store, clock, audit }: ApiDeps): voi
     }),
     async ({ principal, params: { callId: id }, body }, reply) => {
       await requireCall(store, principal, id);
-      const text = [...body.text].map((character) => (isStorable(character) ? character : '\uFFFD')).join('');
-      const comment = { id: newId('cmt'), by: nameOf(principal), atMs: clock.wallMs(), text };
+      const comment = { id: newId('cmt'), by: nameOf(principal), atMs: clock.wallMs(), text: body.text };
       const isKept = await reviews.comment(principal.tenantId, id, comment);
       if (!isKept) throw new RequestRefused(409, 'The call was erased, or has 200 comments already.');
       await note(principal, 'call.comment', id);

@@ -6,7 +6,7 @@ import { isoTime } from '../views.ts';
 
 const time = z.iso.datetime();
 
-export const figuresView = z.object({
+const figuresView = z.object({
   /** Ended calls, without those between people and recordings from elsewhere. */
   calls: z.int(),
   /** Answered by a person. */
