@@ -11,7 +11,7 @@ import { suiteDocument } from '../../src/rehearsal/evals/suite-schema.ts';
 import { printDocument, readOptions } from '../document.ts';
 import { acceptedWrong, AT, LINES, scenariosOver } from './scenarios.ts';
 
-const options = readOptions({ lines: Object.keys(LINES).join(','), seed: '1', most: '40' });
+const options = readOptions({ lines: Object.keys(LINES).join(','), seed: '1', most: '40', jobs: '10' });
 const dataDir = mkdtempSync(join(tmpdir(), 'offhook-bench-evals-'));
 process.env['OFFHOOK_DATA_DIR'] = dataDir;
 // The shipped vocabulary has all that these callers say: nothing is learnt first.
@@ -40,7 +40,7 @@ async function measure(): Promise<void> {
       runs: 1,
       seed: Number(options.seed),
       share: undefined,
-      jobs: 1,
+      jobs: Number(options.jobs),
       deadlineMs: 60_000,
       env: {},
       rehearse: sound.rehearse,
@@ -67,6 +67,6 @@ function summaryOf(results: readonly ScenarioResult[]) {
     replies: replies.length,
     replyMedianMs: percentile(replies, 0.5),
     replyP95Ms: percentile(replies, 0.95),
-    failed: calls.filter(({ run }) => !run.ok).map(({ scenario, run }) => `${scenario.name}: ${run.call.end}`),
+    failed: calls.filter(({ run }) => !run.ok).map(({ scenario, run }) => `${scenario.name}: ${run.unmet[0]?.got}`),
   };
 }

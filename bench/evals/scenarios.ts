@@ -1,5 +1,5 @@
 // Forty callers of the clinic: what they want, how they say it, and what the bot has to have understood at the end.
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type ScenarioDocument, suiteDocument } from '../../src/rehearsal/evals/suite-schema.ts';
 
 /** A Monday. */

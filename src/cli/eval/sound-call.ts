@@ -22,17 +22,23 @@ export interface SoundCall {
 export type SayAloud = (text: string, style: SpeechStyle) => Promise<Int16Array>;
 
 const EAR_HZ = 8_000;
+/** What a caller does outside of the call: its time stands still meanwhile. */
+export interface CallerMeans {
+  readonly say: SayAloud;
+  readonly hold: <Value>(work: Promise<Value>) => Promise<Value>;
+}
+
 /** How much of the bot's sentence an interrupting caller hears. */
 const HEARD_BEFORE_MS = 600;
 /** Real time after which a call hangs, whatever its own clock says. */
 const HANGS_MS = 900_000;
 
 /** Lets the caller act each time it is their turn, until the call is over or they have nothing to do. Never rejects. */
-export async function talk(rehearsal: Rehearsal, call: SoundCall, say: SayAloud): Promise<void> {
+export async function talk(rehearsal: Rehearsal, call: SoundCall, means: CallerMeans): Promise<void> {
   const { problems } = call.rehearsed.observer;
   try {
     const { recording } = rehearsal.caller;
-    const acts = recording === undefined ? new SoundTalk(rehearsal, call, say).run() : playRecording(call.line, recording);
+    const acts = recording === undefined ? new SoundTalk(rehearsal, call, means).run() : playRecording(call.line, recording);
     const talked = acts.then(() => true);
     if (!(await within(systemClock, HANGS_MS, talked, false)))
       problems.push(`the call had not ended after ${HANGS_MS / 60_000} minutes`);
@@ -48,18 +54,20 @@ class SoundTalk {
   readonly #rehearsal: Rehearsal;
   readonly #call: SoundCall;
   readonly #say: (text: string) => Promise<Int16Array>;
+  readonly #hold: CallerMeans['hold'];
   readonly #actor: ScriptedCaller;
   readonly #ear = new CallerEar();
   /** What the bot begins to say from here on answers the caller's last act. */
   #sinceMs = 0;
 
-  constructor(rehearsal: Rehearsal, call: SoundCall, say: SayAloud) {
+  constructor(rehearsal: Rehearsal, call: SoundCall, { say, hold }: CallerMeans) {
     const { scenario, bot } = rehearsal;
     const { patience, voice, rate, language = scenario.call.language ?? bot.language } = scenario.caller;
     this.#rehearsal = rehearsal;
+    this.#hold = hold;
     this.#call = call;
     this.#say = (text) =>
-      say(text, { language, ...(voice === undefined ? {} : { voice }), ...(rate === undefined ? {} : { rate }) });
+      hold(say(text, { language, ...(voice === undefined ? {} : { voice }), ...(rate === undefined ? {} : { rate }) }));
     this.#actor = new ScriptedCaller(call.line, patience.waitMs);
   }
 
@@ -74,7 +82,8 @@ class SoundTalk {
       if (waited === 'end') return;
       if (waited === 'nothing')
         return void observer.problems.push(`the caller got no turn for ${Math.round(scenario.caller.patience.waitMs / 1000)} s`);
-      const next = await caller.next(this.#moment);
+      // A model that plays the caller takes its time, and the bot must not hear that as silence.
+      const next = await this.#hold(caller.next(this.#moment));
       const step = await this.#stepOf(next, waited);
       if (step === 'stop') return;
       observer.acts();

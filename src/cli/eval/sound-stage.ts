@@ -22,7 +22,7 @@ import type { SimulatedAccount } from '../../sim/simulated-carrier.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
 import { speechSource } from '../setup/speech-settings.ts';
 import { RehearsedCall, RehearsedCalls } from './rehearsed-calls.ts';
-import { type SayAloud, type SoundCall, talk } from './sound-call.ts';
+import { type CallerMeans, type SayAloud, type SoundCall, talk } from './sound-call.ts';
 import { BadLine, callSound } from './sound-line.ts';
 import type { SpeechHere } from './speech-here.ts';
 
@@ -167,7 +167,7 @@ export class SoundStage implements AsyncDisposable {
       line.opened(placed.line);
       // A kept call is one long sound, silence included.
       rehearsed.callerSpeaks = () => !placed.line.silent && rehearsal.caller.recording === undefined;
-      await talk(rehearsal, placed, this.#say);
+      await talk(rehearsal, placed, { say: this.#options.say, hold: this.#hold });
       placed.hangUp();
       return await this.#played(placed, rehearsal);
     } finally {
@@ -175,11 +175,7 @@ export class SoundStage implements AsyncDisposable {
     }
   }
 
-  /** Time stands still while the caller's voice is made. */
-  readonly #say: SayAloud = (text, style) => {
-    const said = this.#options.say(text, style);
-    return this.#patient?.hold(said) ?? said;
-  };
+  readonly #hold: CallerMeans['hold'] = (work) => this.#patient?.hold(work) ?? work;
 
   async #played({ session, line, rehearsed }: SoundCall, rehearsal: Rehearsal): Promise<PlayedCall> {
     const record = await within<CallRecord, undefined>(systemClock, CALL_ENDS_WITHIN_MS, session.ended, undefined);

@@ -123,6 +123,7 @@ function FailedCall({ run, call }: { readonly run: string; readonly call: Call }
         </Text>
       ))}
       {call.sound === undefined ? null : (
+        // oxlint-disable-next-line jsx-a11y/media-has-caption -- its words are below
         <audio
           controls
           preload="none"

@@ -30,7 +30,7 @@ export const evalsWords = words(
     wasFailed: 'failed before',
     expected: 'expected',
     got: 'got',
-    caller: 'caller',
+    caller: 'Caller',
     seed: 'seed {seed}, ended with {end}',
     notHeard: 'not heard',
     sound: 'Sound of the call: the caller on the left, the bot on the right',
