@@ -19,7 +19,6 @@ export const ALERT_FIGURES = [
   'spend-today',
   'problems',
 ] as const;
-export type AlertFigure = (typeof ALERT_FIGURES)[number];
 
 /** Where alert channels and rules are. */
 export const alertSettings = z.object({
