@@ -1,5 +1,5 @@
 import { Accordion, NumberInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useWords } from '../../../words.ts';
 import { type BotForms, type ListField, type Path, setList, setValue, type TextField } from './bot-yaml.ts';
 import { type EditWords, editWords } from './words.ts';
@@ -51,13 +51,19 @@ export function BotFormsView(props: FormsProps): ReactNode {
             <Text size="sm">{w.choicesHint}</Text>
             {forms.choices.flatMap(({ slot, options }) =>
               options.map((field) => (
-                <Lines key={field.path.join('.')} field={field} label={`${slot}: ${field.label}`} {...{ source, change }} />
+                <Lines key={keyOf(field)} field={field} label={`${slot}: ${field.label}`} {...{ source, change }} />
               )),
             )}
           </Section>
         )}
         <Section name="hints" title={w.hints}>
-          <Lines field={{ path: ['hints'], label: '', items: forms.hints }} label={w.hints} hint={w.hintsHint} {...{ source, change }} />
+          <Lines
+            key={forms.hints.join('\n')}
+            field={{ path: ['hints'], label: '', items: forms.hints }}
+            label={w.hints}
+            hint={w.hintsHint}
+            {...{ source, change }}
+          />
         </Section>
         <Section name="settings" title={w.settings}>
           <SettingFields forms={forms} write={write} />
@@ -67,7 +73,15 @@ export function BotFormsView(props: FormsProps): ReactNode {
   );
 }
 
-function Section({ name, title, children }: { readonly name: string; readonly title: string; readonly children: ReactNode }): ReactNode {
+function Section({
+  name,
+  title,
+  children,
+}: {
+  readonly name: string;
+  readonly title: string;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
     <Accordion.Item value={name}>
       <Accordion.Control>{title}</Accordion.Control>
@@ -107,6 +121,11 @@ function SpokenText({
   );
 }
 
+/** A field begins anew where its list is changed elsewhere. */
+function keyOf({ path, items }: ListField): string {
+  return [...path, ...items].join('\n');
+}
+
 /** A list with one entry a line, which is written when the field is left. */
 function Lines({
   field,
@@ -114,10 +133,13 @@ function Lines({
   hint,
   source,
   change,
-}: Pick<FormsProps, 'source' | 'change'> & { readonly field: ListField; readonly label: string; readonly hint?: string }): ReactNode {
+}: Pick<FormsProps, 'source' | 'change'> & {
+  readonly field: ListField;
+  readonly label: string;
+  readonly hint?: string;
+}): ReactNode {
   const written = field.items.join('\n');
   const [typed, setTyped] = useState(written);
-  useEffect(() => setTyped(written), [written]);
   const keep = (): void => {
     const items = typed
       .split('\n')
