@@ -14,6 +14,11 @@ export function withTrials(bots: readonly Bot[]): Bot[] {
   return bots.flatMap((bot) => (bot.trial === undefined ? [bot] : [bot, bot.trial.bot]));
 }
 
+/** What is loaded for a version of a bot, or for its name. */
+export function dialogOf<Dialog>(dialogs: ReadonlyMap<string, Dialog>, bot: Pick<Bot, 'name' | 'version'>): Dialog | undefined {
+  return dialogs.get(versionKey(bot)) ?? dialogs.get(bot.name);
+}
+
 /** Names one version of a bot among dialogs that are loaded; the current one goes by the bot's name. */
 export function versionKey({ name, version }: Pick<Bot, 'name' | 'version'>): string {
   return `${name}@${version ?? ''}`;

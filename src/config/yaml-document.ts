@@ -1,4 +1,5 @@
 import { isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import { errorText } from '../kernel/errors.ts';
 import type { Problem } from './problem.ts';
 
 /** A YAML file that was read. */
@@ -26,8 +27,15 @@ export function readYaml(text: string, path: string): YamlDocument | { readonly 
     return problemAt(at(placeholder), 'a text that begins with {{ must be in quotes: without them YAML takes it for a map');
   }
   if (error !== undefined) return problemAt(at(error.pos[0]), `not readable as YAML: ${error.message.replace(/\.$/u, '')}`);
+  let written: unknown;
+  try {
+    written = document.toJS();
+  } catch (failure) {
+    // Aliases that would grow without end.
+    return problemAt(1, `not readable as YAML: ${errorText(failure)}`);
+  }
   return {
-    written: document.toJS(),
+    written,
     whereOf: (keys) => {
       for (let length = keys.length; length > 0; length -= 1) {
         const node: unknown = document.getIn(keys.slice(0, length), true);

@@ -273,13 +273,14 @@ function openRegistry(
     get dialogs() {
       return bots.loaded.hooks;
     },
-    versionOf: (name, version) => bots.versionOf(name, version),
     timing: { ...DEFAULT_CALL_TIMING, hangupAfterMarkMs, reattachMs },
     lease: (callId) => journal.lease(callId),
     async left(callId, askedAtWallMs) {
       const left = await leftBehind({ journal, callId, askedAtWallMs, recordingsFolder, clock, logger });
-      if (left !== undefined) kept.goesOn(callId, left.revision);
-      return left;
+      if (left === undefined) return undefined;
+      kept.goesOn(callId, left.revision);
+      const { botName, botVersion } = left.record;
+      return { ...left, began: await bots.versionOf(botName, botVersion) };
     },
     take: (callId) => journal.take(callId),
     unlease(callId) {

@@ -1,6 +1,6 @@
 import { type AudioFormat, callRateHz, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Attachment, CarrierWitness, InboundCall } from '../../carriers/port.ts';
-import { versionKey } from '../../config/bot-trials.ts';
+import { dialogOf } from '../../config/bot-trials.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -30,8 +30,6 @@ import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 export interface CallRegistryOptions extends DoorOptions<CallSpeech> {
   /** By bot name; other versions than the current ones by `versionKey`. */
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
-  /** The version of a bot that a call began with; that of now where absent. */
-  readonly versionOf?: (botName: string, version: string | undefined) => Promise<Bot | undefined>;
   readonly timing: CallTiming;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
@@ -159,8 +157,7 @@ export class CallRegistry implements OutboundCalls {
   async #resume(inbound: InboundCall, callId: string, place: SpeechPlace | undefined): Promise<CallAnswer> {
     const left = leftOf(await this.#options.left?.(callId, inbound.askedAtWallMs), inbound);
     if (left === undefined) return { kind: 'over' };
-    const { known, tenantId, resumed, botVersion } = left;
-    const began = await this.#options.versionOf?.(known.botName ?? '', botVersion);
+    const { known, tenantId, resumed, began } = left;
     const at = { active: this.#tenants, place, closed: this.#closed, goesOn: true, tenantId, callId, began };
     const admission = admit(this.#options, known, at);
     if (admission.kind === 'refuse') return admission;
@@ -226,10 +223,7 @@ export class CallRegistry implements OutboundCalls {
     if (this.#reserved.has(callId)) this.#beginDialled(callId, attachment);
     const session = this.#byId.get(callId);
     const recorder = this.#recorders.get(callId);
-    if (session === undefined) {
-      attachment.close('the call is over');
-      return;
-    }
+    if (session === undefined) return attachment.close('the call is over');
     this.#attachments.set(callId, attachment);
     if (recorder === undefined) session.attach(attachment);
     else recorder.attach(attachment, (recorded) => session.attach(recorded));
@@ -320,8 +314,7 @@ export class CallRegistry implements OutboundCalls {
     begin: (dialog: DialogHookFactory) => Begun,
   ): Begun | CallRefusal {
     try {
-      const { dialogs } = this.#options;
-      const dialog = dialogs.get(versionKey(bot)) ?? dialogs.get(bot.name);
+      const dialog = dialogOf(this.#options.dialogs, bot);
       if (dialog !== undefined && callId !== undefined && this.#options.lease(callId)) return begin(dialog);
     } catch (error) {
       // A failed lease must not leak the slot.
@@ -378,8 +371,7 @@ export class CallRegistry implements OutboundCalls {
     const recorder = isWhole ? this.#options.record?.(identity, own, this.#options.timing) : undefined;
     if (recorder !== undefined) this.#recorders.set(callId, recorder);
     const { services } = recorder ?? { services: own };
-    const Session = isListened ? ListenedCall : CallSession;
-    const session = new Session(recorder?.identity ?? identity, services, this.#options.timing);
+    const session = new (isListened ? ListenedCall : CallSession)(recorder?.identity ?? identity, services, this.#options.timing);
     this.#byId.set(callId, session);
     this.#byCarrierId.set(liveKey(inbound), session);
     void session.ended.then(() => {

@@ -1,3 +1,4 @@
+import type { Bot } from '../../config/bots.ts';
 import type { InboundCall } from '../../carriers/port.ts';
 import type { AudibleAction } from '../../dialog/port.ts';
 import type { CallRecord as StoredCall } from '../../records/record.ts';
@@ -117,19 +118,19 @@ function audioBytes(fileBytes: number): number {
 export interface LeftBehind {
   readonly record: StoredCall;
   readonly resumed: ResumedCall;
+  /** The version of the bot that it began with; that of now where absent. */
+  readonly began?: Bot | undefined;
 }
 
 /** The resumed call that a carrier asks for; undefined where it belongs to another, or the bot had left it. */
 export function leftOf(
   left: LeftBehind | undefined,
   asked: Pick<InboundCall, 'carrier' | 'carrierCallId'>,
-):
-  | (Pick<LeftBehind['record'], 'tenantId' | 'botVersion'> & { readonly known: InboundCall; readonly resumed: ResumedCall })
-  | undefined {
+): (Omit<LeftBehind, 'record'> & { readonly known: InboundCall; readonly tenantId: string }) | undefined {
   if (left === undefined || hadLeft(left.resumed)) return undefined;
-  const { carrier, carrierCallId, from, to, direction, botName, botVersion, tenantId } = left.record;
+  const { carrier, carrierCallId, from, to, direction, botName, tenantId } = left.record;
   if (carrier !== asked.carrier || carrierCallId !== asked.carrierCallId) return undefined;
-  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, botVersion, resumed: left.resumed };
+  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, began: left.began, resumed: left.resumed };
 }
 
 /** Whether the bot had said its last words when the process died, so that nothing is left to say. */

@@ -179,7 +179,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await hand.click('button', 'Make it');
     await page.getByText('Shown once: copy it now.').waitFor();
     expect(hand.clicks).toBeLessThanOrEqual(4);
-    const key = (await page.locator('code').first().textContent()) ?? '';
+    const key = (await page.getByText(/^ohk_/u).textContent()) ?? '';
     const answer = await fetch(`${target().url}/api/calls`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(200);
     await opened.lookOver('settings-keys');

@@ -13,7 +13,7 @@ it('has a row in docs/api.md for every route, with its scope, and for nothing el
       .replaceAll(/\{(\w+)\}/gu, ':$1'),
     /`(.+)`/u.exec(description)?.[1],
   ]);
-  const rows = [...text.matchAll(/^\| `((?:GET|POST|DELETE) [^`]+)` +\| `([^`]+)` +\|/gmu)].map(([, route, scope]) => [
+  const rows = [...text.matchAll(/^\| `((?:GET|POST|PUT|DELETE) [^`]+)` +\| `([^`]+)` +\|/gmu)].map(([, route, scope]) => [
     route,
     scope,
   ]);

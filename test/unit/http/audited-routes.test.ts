@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { analysisRoutes } from '../../../src/http/api/calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
+import { revisionOf } from '../../../src/config/bot-versions.ts';
+import { botEditRoutes } from '../../../src/http/api/bots/bot-edit-routes.ts';
 import { botChatRoutes } from '../../../src/http/api/bots/bot-chat-routes.ts';
 import { reviewRoutes } from '../../../src/http/api/calls/review-routes.ts';
 import { browserCallRoute } from '../../../src/http/api/calls/live-call-routes.ts';
@@ -25,6 +27,14 @@ const deps = {
   browserCalls: { begin: async () => ({ callId: 'call_2', streamUrl: 'wss://a.test', expiresAt: '' }) },
   bots: {
     bots: () => [{ name: 'clinic', tenant: 'acme' }],
+    editing: {
+      readOnly: async () => undefined,
+      source: () => 'name: clinic',
+      versionText: () => 'name: clinic',
+      check: async () => ({ bot: {}, problems: [], others: [] }),
+      publish: async () => ({ number: 8, problems: [] }),
+      restore: async () => [],
+    },
     chats: { open: async () => ({ id: 'chat_1', bot: 'clinic', events: [], slots: {}, expectsSecret: false }) },
   },
 } as unknown as ApiDeps;
@@ -64,6 +74,22 @@ it.each([
     subject: 'call_2',
   },
   {
+    add: botEditRoutes,
+    path: '/bots/:name/versions',
+    params: { name: 'clinic' },
+    body: { text: 'name: clinic', base: revisionOf('name: clinic'), note: '' },
+    action: 'bot.publish',
+    subject: 'clinic version 8',
+  },
+  {
+    add: botEditRoutes,
+    path: '/bots/:name/rollback',
+    params: { name: 'clinic' },
+    body: { version: 7 },
+    action: 'bot.rollback',
+    subject: 'clinic version 7',
+  },
+  {
     add: botChatRoutes,
     path: '/bots/:name/chats',
     params: { name: 'clinic' },
@@ -76,6 +102,7 @@ it.each([
   const app = {
     get: () => undefined,
     delete: () => undefined,
+    put: () => undefined,
     post: (at: string, _options: unknown, handler: (request: object) => Promise<unknown>) => void handlers.set(at, handler),
   } as unknown as ApiApp;
   add(app, deps);

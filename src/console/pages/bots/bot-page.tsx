@@ -8,6 +8,7 @@ import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import classes from './bots.module.css';
 import { BotChat, type ChatPlace } from './chat.tsx';
+import { useVersions } from './edit/queries.ts';
 import { Versions } from './edit/versions.tsx';
 import { editWords } from './edit/words.ts';
 import { FlowGraph } from './flow-graph.tsx';
@@ -93,6 +94,11 @@ function Choice({
   const { data } = useStats(bot.name, { ...counted, version: undefined });
   const versions = [...new Set([bot.version, counted.version, ...(data?.versions?.map(({ version }) => version) ?? [])])];
   const known = versions.filter((version) => version !== null && version !== undefined);
+  const published = useVersions(bot.name).data?.versions;
+  const named = (id: string): string => {
+    const number = published?.find((version) => version.id === id)?.number;
+    return number === undefined ? id : `${number} · ${id}`;
+  };
   return (
     <Group gap="md" align="end">
       <Select
@@ -110,7 +116,7 @@ function Choice({
         w={190}
         allowDeselect={false}
         value={counted.version ?? ''}
-        data={[{ value: '', label: w.allVersions }, ...known.map((version) => ({ value: version, label: version }))]}
+        data={[{ value: '', label: w.allVersions }, ...known.map((version) => ({ value: version, label: named(version) }))]}
         onChange={(version) => setCounted({ ...counted, version: version === '' || version === null ? undefined : version })}
       />
     </Group>

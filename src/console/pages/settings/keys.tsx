@@ -99,7 +99,7 @@ function MakeKey({ made }: { readonly made: (key: NewApiKeyView) => void }): Rea
           data-autofocus
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        <MultiSelect label={w.scopes} required searchable data={[...own]} value={scopes} onChange={setScopes} />
+        <MultiSelect label={w.scopes} withAsterisk searchable data={[...own]} value={scopes} onChange={setScopes} />
       </FormDialog>
     </>
   );

@@ -65,7 +65,7 @@ export function ShownOnce({
 }): ReactNode {
   const w = useWords(settingsWords);
   return (
-    <Alert color="yellow" variant="light" role="status">
+    <Alert color="yellow" variant="light" role="alert">
       <Stack gap="xs" align="start">
         <Text size="sm" fw={600}>
           {label}

@@ -122,7 +122,7 @@ function EndpointActions({
         </ConfirmButton>
       )}
       {answer === undefined ? null : (
-        <Text size="sm" role="status">
+        <Text size="sm" component="output">
           {answer.ok ? `✓ ${say(w.testOk, { status: answer.status ?? '' })}` : say(w.testBad, { problem: answer.problem ?? '' })}
         </Text>
       )}
@@ -167,7 +167,7 @@ function AddEndpoint({ added }: { readonly added: (endpoint: NewEndpointView) =>
           value={url}
           onChange={({ currentTarget }) => setUrl(currentTarget.value)}
         />
-        <MultiSelect label={w.events} required searchable data={[...EVENTS]} value={events} onChange={setEvents} />
+        <MultiSelect label={w.events} withAsterisk searchable data={[...EVENTS]} value={events} onChange={setEvents} />
         <Checkbox label={w.numbersFull} checked={isFull} onChange={({ currentTarget }) => setFull(currentTarget.checked)} />
         <Checkbox label={w.wordsToo} checked={hasWords} onChange={({ currentTarget }) => setWords(currentTarget.checked)} />
       </FormDialog>

@@ -99,7 +99,7 @@ function Editor({
   return (
     <Stack gap="md">
       {source.readOnly === null ? null : (
-        <Alert color="yellow" variant="light" role="status">
+        <Alert color="yellow" variant="light" role="alert">
           <strong>{w.readOnly}.</strong> {source.readOnly}
         </Alert>
       )}
@@ -169,7 +169,7 @@ function DraftProblems({ problems }: Pick<DraftView, 'problems'>): ReactNode {
   if (problems.length === 0) return null;
   const isBroken = problems.some(({ severity }) => severity === 'error');
   return (
-    <Alert color={isBroken ? 'red' : 'yellow'} variant="light" mb="md" role="status">
+    <Alert color={isBroken ? 'red' : 'yellow'} variant="light" mb="md" role="alert">
       <Text size="sm" fw={600}>
         {say(w.checkBad, { count: problems.length })}
       </Text>
@@ -277,7 +277,7 @@ function StepsBar({
         </Button>
         {children}
         {whole === undefined || !isChanged ? null : (
-          <Badge variant="light" color={whole.ok ? 'offhook' : 'red'} role="status" c="var(--mantine-color-text)">
+          <Badge variant="light" color={whole.ok ? 'offhook' : 'red'} component="output" c="var(--mantine-color-text)">
             {whole.ok ? `✓ ${w.checkOk}` : say(w.checkBad, { count: whole.problems.length })}
           </Badge>
         )}

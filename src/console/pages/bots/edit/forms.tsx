@@ -1,5 +1,5 @@
 import { Accordion, NumberInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useWords } from '../../../words.ts';
 import { type BotForms, type ListField, type Path, setList, setValue, type TextField } from './bot-yaml.ts';
 import { type EditWords, editWords } from './words.ts';
@@ -51,13 +51,14 @@ export function BotFormsView(props: FormsProps): ReactNode {
             <Text size="sm">{w.choicesHint}</Text>
             {forms.choices.flatMap(({ slot, options }) =>
               options.map((field) => (
-                <Lines key={field.path.join('.')} field={field} label={`${slot}: ${field.label}`} {...{ source, change }} />
+                <Lines key={keyOf(field)} field={field} label={`${slot}: ${field.label}`} {...{ source, change }} />
               )),
             )}
           </Section>
         )}
         <Section name="hints" title={w.hints}>
           <Lines
+            key={forms.hints.join('\n')}
             field={{ path: ['hints'], label: '', items: forms.hints }}
             label={w.hints}
             hint={w.hintsHint}
@@ -120,6 +121,11 @@ function SpokenText({
   );
 }
 
+/** A field begins anew where its list is changed elsewhere. */
+function keyOf({ path, items }: ListField): string {
+  return [...path, ...items].join('\n');
+}
+
 /** A list with one entry a line, which is written when the field is left. */
 function Lines({
   field,
@@ -134,7 +140,6 @@ function Lines({
 }): ReactNode {
   const written = field.items.join('\n');
   const [typed, setTyped] = useState(written);
-  useEffect(() => setTyped(written), [written]);
   const keep = (): void => {
     const items = typed
       .split('\n')

@@ -87,7 +87,7 @@ export function PublishButton({ bot, draft, base, isBarred, reload, published }:
 export function PublishedNote({ answer: { version, percent, reload } }: { readonly answer: Published }): ReactNode {
   const w = useWords(editWords);
   return (
-    <Alert variant="light" color={reload.length === 0 ? 'offhook' : 'yellow'} role="status" p="xs">
+    <Alert variant="light" color={reload.length === 0 ? 'offhook' : 'yellow'} role="alert" p="xs">
       <Text size="sm">
         {say(percent === 100 ? w.published : w.publishedFor, { version, percent })}{' '}
         {reload.length === 0 ? '' : `${w.notLoaded} ${reload.join(' ')}`}

@@ -160,9 +160,10 @@ function Comparison({ bot, versions }: { readonly bot: string; readonly versions
       </Group>
       {hunks === undefined ? (
         <Loading />
-      ) : hunks.length === 0 || hunks.every((line) => line?.kind === 'same') ? (
+      ) : hunks.every((line) => line?.kind === 'same') ? (
         <Text size="sm">{w.noDifference}</Text>
       ) : (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
         <pre className={classes['diff'] ?? ''} tabIndex={0} aria-label={say(w.difference, { from, to })}>
           {hunks.map((line, index) =>
             line === undefined ? (

@@ -23,7 +23,9 @@ export function YamlEditor({ text, label, change, problems, isReadOnly = false }
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | undefined>(undefined);
   const latest = useRef({ text, change });
-  latest.current = { text, change };
+  useEffect(() => {
+    latest.current = { text, change };
+  });
   useEffect(() => {
     const editor = new EditorView({
       parent: place.current ?? document.body,
