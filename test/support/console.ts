@@ -156,6 +156,8 @@ export async function buildConsole(): Promise<void> {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   await promisify(execFile)(process.execPath, [vite, 'build', '--config', 'src/console/vite.config.ts', '--logLevel', 'warn'], {
     cwd: root,
+    // The test runner's own mode would put React's development build into the page.
+    env: { ...process.env, NODE_ENV: 'production' },
   });
 }
 

@@ -69,7 +69,9 @@ export function CallLinks({ callId }: { readonly callId: string }): ReactNode {
 
 /** Moves the player to the second in the address (`?at=12.3`), once. */
 export function useLinkedSecond(player: Player): void {
-  const seconds = Number(new URLSearchParams(useSearch()).get('at') ?? Number.NaN);
+  const search = useSearch();
+  // The address changes, too, when a link is copied: the sound goes on.
+  const [seconds] = useState(() => Number(new URLSearchParams(search).get('at') ?? Number.NaN));
   useEffect(() => {
     if (Number.isFinite(seconds) && seconds > 0) player.seek(seconds * 1000);
   }, [player, seconds]);
