@@ -146,7 +146,7 @@ export class SimulatedAnswer {
         this.isOver = true;
         return sink.failed();
       }
-      this.#speak([...(reply.say ?? '')], reply);
+      this.#speak((reply.say ?? '').split(''), reply);
     });
   }
 
