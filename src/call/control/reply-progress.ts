@@ -21,7 +21,7 @@ export class ReplyProgress {
     if (outbound.playout.marksAreMissing) this.#line.log.attachments.marksMissing();
     const policy = voice.reply?.policyOf(unitId);
     // Words outside a dialog reply.
-    if (voice.reply === undefined || policy === undefined) return this.#line.log.says(outbound, unitId);
+    if (voice.reply === undefined || policy === undefined) return this.#line.log.interjected(outbound, unitId);
     this.#line.log.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs, heardMs);
     this.#line.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }

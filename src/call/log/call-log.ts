@@ -190,7 +190,7 @@ export class CallLog {
   }
 
   /** A sentence outside any reply begins to be heard, such as an operator's text, or all words of one that is being heard have come. */
-  says(outbound: OutboundAudio, unitId: string): void {
+  interjected(outbound: OutboundAudio, unitId: string): void {
     this.#news.tell({ type: 'saying', turn: this.conversation.current, text: outbound.ledger.textOf(unitId) ?? '' });
   }
 
