@@ -233,7 +233,7 @@ export class CallSession implements LiveSession {
       },
       tick: (tickMs) => this.#line.guarded(() => this.#onTick(tickMs)),
       unitStarted: (...unit) => this.#line.media && this.#progress.unitStarted(this.#line.media, ...unit),
-      unitWorded: (unitId) => this.#line.media && this.#line.log.worded(this.#line.media.outbound, unitId),
+      unitWorded: (unitId) => this.#line.media && this.#line.log.interjected(this.#line.media.outbound, unitId),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     const { resumed } = this.identity;

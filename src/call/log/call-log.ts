@@ -191,14 +191,9 @@ export class CallLog {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
   }
 
-  /** A sentence outside any reply begins to be heard, such as an operator's text. */
+  /** A sentence outside any reply begins to be heard, such as an operator's text, or all words of one that is being heard have come. */
   interjected(outbound: OutboundAudio, unitId: string): void {
     this.#news.tell({ type: 'saying', turn: this.conversation.current, text: outbound.ledger.textOf(unitId) ?? '' });
-  }
-
-  /** All words of a sentence that is being heard have come. */
-  worded({ ledger }: OutboundAudio, unitId: string): void {
-    this.#news.tell({ type: 'saying', turn: this.conversation.current, text: ledger.textOf(unitId) });
   }
 
   /** The first audio of a sentence of a reply went out. @param heardMs when the carrier begins to play it */

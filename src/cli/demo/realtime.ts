@@ -29,7 +29,7 @@ const scenario: Scenario = {
   ],
 };
 
-/** What the simulated model answers, turn by turn; the second answer calls a tool, and the third speaks about its result. */
+/** What the simulated model answers, by how often it has spoken and got results; the second answer calls a tool, and the third speaks about its result. */
 const REPLIES: readonly SimulatedReply[] = [
   { say: HOURS },
   { calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] },
@@ -64,7 +64,11 @@ export interface RealtimeDemo extends AsyncDisposable {
 
 /** The demo's bot of the kind `realtime`: the one that `offhook init` makes, with a simulated vendor and a tool of this process. */
 export async function startRealtimeDemo(clock: Clock): Promise<RealtimeDemo> {
-  const vendor = new SimulatedOpenAi({ clock, apiKey: KEY, script: ({ index }) => REPLIES[index] ?? {} });
+  const vendor = new SimulatedOpenAi({
+    clock,
+    apiKey: KEY,
+    script: ({ said, results }) => REPLIES[Math.min(said + results, REPLIES.length - 1)] ?? {},
+  });
   const server = await serveRealtime(vendor);
   let tools = 0;
   const tool = createServer((request, response) => {

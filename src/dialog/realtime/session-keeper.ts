@@ -198,16 +198,16 @@ export class SessionKeeper {
     const last = this.#last;
     this.#known = history.length;
     if (last === undefined || last.index >= index) {
-      for (const { role, text } of fresh.slice(-MOST_HISTORY)) session.text(role, withoutSounds(text));
+      for (const { role, text } of fresh.slice(-MOST_HISTORY)) session.text(role, withoutSecrets(text));
       return;
     }
     // First comes what the caller said in the model's own last turn, then what was heard of its reply.
     const [first, ...others] = fresh[0]?.role === 'caller' ? fresh.slice(1) : fresh;
     if (first !== undefined && first.role === 'bot') {
       const before = spokenBefore(first.text, last.said);
-      session.text('bot', withoutSounds(before));
+      session.text('bot', withoutSecrets(before));
     } else if (first !== undefined) others.unshift(first);
-    for (const { role, text } of others) session.text(role, withoutSounds(text));
+    for (const { role, text } of others) session.text(role, withoutSecrets(text));
   }
 }
 
@@ -221,6 +221,11 @@ function settleHeard(session: RealtimeSession): void {
     else if (state === 'played' && !speech.isWhole) session.heard(speech, speech.receivedMs, speech.text);
     else if (state === 'played') session.speeches.delete(speech.item);
   }
+}
+
+/** A text of the history for the model, which learns nothing of a secret value, not even the last digits that a record shows. */
+function withoutSecrets(text: string): string {
+  return withoutSounds(text).replaceAll(/\*{3,}\d{0,4}/gu, '(entered)');
 }
 
 /** What the caller heard before the model's own words in a reply: a greeting, an announcement. */

@@ -146,7 +146,7 @@ class Session implements SimulatedSession {
     this.#given = [];
     this.#audioMs = 0;
     let item: SimulatedItem | undefined;
-    this.#running = this.#shared.answer(given, audioMs, {
+    this.#running = this.#shared.answer(this.#items, given, audioMs, {
       format: SPOKEN,
       begun: () => undefined,
       speech: (words, audio, ms) => {

@@ -183,7 +183,7 @@ class Session implements SimulatedSession {
     const fields = { response_id: id, output_index: 0, content_index: 0 };
     const item = (): SimulatedItem =>
       (running.item ??= this.#add({ id: this.#id('item'), role: 'assistant', text: '', audioMs: 0 }));
-    const answer = this.#shared.answer(given, audioMs, {
+    const answer = this.#shared.answer(this.#items, given, audioMs, {
       format: this.#spoken,
       begun: () => this.#send({ type: 'response.created', response: { id, status: 'in_progress' } }),
       speech: (words, audio, ms) => {

@@ -16,6 +16,10 @@ export interface ModelTurn {
   readonly given: readonly string[];
   /** Audio of the caller since then, in ms. */
   readonly audioMs: number;
+  /** Speeches of its own in this session that were not withdrawn: an answer that is asked for again has the same number. */
+  readonly said: number;
+  /** Results of its calls in this session. */
+  readonly results: number;
 }
 
 export type SimulatedScript = (turn: ModelTurn) => SimulatedReply;
@@ -146,7 +150,7 @@ export class SimulatedAnswer {
         this.isOver = true;
         return sink.failed();
       }
-      this.#speak([...(reply.say ?? '')], reply);
+      this.#speak((reply.say ?? '').split(''), reply);
     });
   }
 
@@ -251,10 +255,17 @@ export abstract class SimulatedRealtime {
     for (const peer of this.#peers) peer.terminate();
   }
 
-  protected answer(given: readonly string[], audioMs: number, sink: AnswerSink): SimulatedAnswer {
+  protected answer(
+    items: readonly SimulatedItem[],
+    given: readonly string[],
+    audioMs: number,
+    sink: AnswerSink,
+  ): SimulatedAnswer {
     const index = this.#answers;
     this.#answers += 1;
     const { clock, script, fault, thinkMs = DEFAULT_THINK_MS } = this.options;
-    return new SimulatedAnswer(clock, script({ index, given, audioMs }), thinkMs, fault?.(index), sink);
+    const said = items.filter((item) => item.role === 'assistant' && item.audioMs > 0 && item.isDeleted !== true).length;
+    const results = items.filter(({ role }) => role === 'result').length;
+    return new SimulatedAnswer(clock, script({ index, given, audioMs, said, results }), thinkMs, fault?.(index), sink);
   }
 }

@@ -138,7 +138,7 @@ export function settingsSent(sim: SimulatedRealtime): SentSession {
 
 /** A tool in code that takes a `day`. */
 export function toolOf(name: string, description: string, run: (args: { day: string }) => Promise<string>): CodeTool {
-  return defineTool({ name, description, parameters: z.object({ day: z.string() }), run }) as unknown as CodeTool;
+  return defineTool({ name, description, parameters: z.object({ day: z.string() }), run });
 }
 
 function watched(hook: DialogHook, used: RealtimeBench['used']): DialogHook {

@@ -301,8 +301,14 @@ describe('the functions of the model', () => {
     expect(audioOf(sim)).toBe(audioBefore);
     await bench.quiet(4_000);
     expect(sim.answers).toBe(2);
+    // A new session learns nothing more of it.
+    sim.dropAll();
+    await bench.quiet(500);
+    await says(bench, 1, 'what did I pay with');
+    expect(JSON.stringify(sim.received)).not.toMatch(/1111/u);
+    expect(sim.conversation.map(({ text }) => text)).toContain('(entered)');
     const record = await endOf(bench);
-    expect(sim.conversation.filter(({ role }) => role === 'system').map(({ text }) => text)).toEqual([
+    expect(sim.conversations[0]?.filter(({ role }) => role === 'system').map(({ text }) => text)).toEqual([
       '(The caller has entered the card number. It is kept safe, and not shown to you.)',
     ]);
     expect(JSON.stringify([sim.received, record])).not.toMatch(/4111/u);
