@@ -12,7 +12,9 @@ import { guardOf } from './guard/guard.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
-import type { DialogHookFactory } from './port.ts';
+import { partiesOf } from '../kernel/call-parties.ts';
+import type { RecallCaller } from './caller-memory.ts';
+import type { CallFacts, DialogHookFactory } from './port.ts';
 import { languageOf, type Language } from '../language/index.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
 import { commandsOf } from './flow/commands.ts';
@@ -35,9 +37,15 @@ export interface BotDialog {
 /**
  * Loads the dialog of a bot; a relative file name starts at the bot file's folder.
  * @param calendar decides what day it is to the dialog; deadlines and signatures always go by `clock`
- * @throws FlowInvalidError or DialogModuleError
+ * @param recall reads what is known of callers; nobody is known where absent
+ * @throws FlowInvalidError, DialogModuleError, KnowledgeError or ToolsError
  */
-export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock, 'wallMs'> = clock): Promise<BotDialog> {
+export async function loadBotDialog(
+  bot: Bot,
+  clock: Clock,
+  calendar: Pick<Clock, 'wallMs'> = clock,
+  recall?: RecallCaller,
+): Promise<BotDialog> {
   const { dialog } = bot;
   const ahead = (hooks: DialogHookFactory): DialogHookFactory => ({
     create: (call, saved) => hooks.create(call, saved),
@@ -73,7 +81,13 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       const { dialogSecret: secret, toolSecrets: secrets = {}, folder } = bot;
       const { baseUrl, timeoutMs } = dialog;
       const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, baseUrl, timeoutMs });
-      const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), secret }, clock);
+      const { memory } = dialog;
+      const known = { tenantId: bot.tenant, botName: bot.name };
+      const recalled =
+        memory === undefined || recall === undefined
+          ? undefined
+          : (call: CallFacts) => recall({ ...known, ...memory, number: partiesOf(call).person });
+      const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), recall: recalled, secret }, clock);
       return { ...codeDecides(ahead(hooks), dialog.greeting), hold: () => toolBox.hold() };
     }
     case 'module':

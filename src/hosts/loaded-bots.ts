@@ -3,6 +3,7 @@ import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { BotHealth } from '../dialog/bot-health.ts';
+import type { RecallCaller } from '../dialog/caller-memory.ts';
 import { whenDownOf } from '../dialog/fail-over.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { switchingBots } from '../dialog/switching-bots.ts';
@@ -29,6 +30,8 @@ interface LoadingParts {
   readonly health: BotHealth;
   /** Whether callers of a tenant's bots can be promised a call. */
   readonly placesCalls: (tenant: string) => boolean;
+  /** Reads what is known of callers who agreed to be remembered. */
+  readonly recall?: RecallCaller | undefined;
 }
 
 /** The bots that new calls get, and what live calls still hold of earlier ones. */
@@ -92,8 +95,11 @@ export class BotsOfCalls implements AsyncDisposable {
   }
 }
 
-async function loadBotsForCalls(bots: readonly Bot[], { clock, logger, health, placesCalls }: LoadingParts): Promise<LoadedBots> {
-  const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock) })));
+async function loadBotsForCalls(
+  bots: readonly Bot[],
+  { clock, logger, health, placesCalls, recall }: LoadingParts,
+): Promise<LoadedBots> {
+  const entries = await Promise.all(bots.map(async (bot) => ({ bot, dialog: await loadBotDialog(bot, clock, clock, recall) })));
   const byBot = (loops: ReadonlyMap<string, AmbientLoops>): ReadonlyMap<Bot, AmbientLoops> =>
     new Map(
       bots.flatMap((bot) => {

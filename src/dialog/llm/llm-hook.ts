@@ -1,10 +1,10 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z, ZodError } from 'zod';
-import { sleep } from '../../kernel/waiting.ts';
+import { sleep, within } from '../../kernel/waiting.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
-import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
 import { boundedFetch } from '../bounded-fetch.ts';
 import type { Guard, Sources } from '../guard/guard.ts';
@@ -48,6 +48,8 @@ export interface LlmHookSettings {
   readonly toolBox?: ToolBox;
   /** Checks what the model says. */
   readonly guard?: Guard | undefined;
+  /** What is known of a call's person from earlier calls. */
+  readonly recall?: ((call: CallFacts) => Promise<readonly string[]>) | undefined;
   readonly transfers: ModelTransfers;
 }
 
@@ -56,6 +58,8 @@ const MOST_ROUNDS = 5;
 /** Most refused fields that are changed, each once. */
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
+/** Longest wait for what is known of the caller. */
+const RECALL_MS = 500;
 const MOST_NOTE_CHARACTERS = 500;
 /** Most characters of a tool's answer saved for a resumed call. */
 const MOST_SAVED_CHARACTERS = 4_000;
@@ -70,7 +74,7 @@ export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFac
   const { tools, codeTools = [], timeoutMs } = settings;
   const toolBox = settings.toolBox ?? new ToolBox(ownTools(tools, codeTools, { clock, secret, timeoutMs }), [], isCallTool);
   const model = { client, request: new ModelRequest(settings), toolBox };
-  return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
+  return { create: (call, saved) => new LlmHook(model, settings, clock, { call, saved: savedTools.safeParse(saved).data }) };
 }
 
 /** Shared by all calls of a bot. */
@@ -111,15 +115,25 @@ export class LlmHook implements DialogHook {
   readonly #clock: Clock;
   readonly #notes: string[];
   readonly #tools: CallTools;
+  /** Asked as the call begins, while the caller is greeted. */
+  readonly #recalled: Promise<readonly string[]>;
+  #earlierCalls: readonly string[] = [];
   #turn: number;
   /** The bot's own tools that were called for this turn. */
   #calls: SavedTools['calls'];
 
-  constructor(model: Model, settings: LlmHookSettings, clock: Clock, saved?: SavedTools) {
+  constructor(
+    model: Model,
+    settings: LlmHookSettings,
+    clock: Clock,
+    { call, saved }: { call: CallFacts; saved: SavedTools | undefined },
+  ) {
     this.#model = model;
     this.#settings = settings;
     this.#clock = clock;
     this.#tools = new CallTools(model.toolBox, clock, saved?.slow);
+    // A store that is away must not keep a call from going on.
+    this.#recalled = settings.recall?.(call).catch(() => []) ?? Promise.resolve([]);
     this.#notes = saved?.notes ?? [];
     this.#turn = saved?.turn ?? -1;
     this.#calls = saved?.calls ?? [];
@@ -171,7 +185,9 @@ export class LlmHook implements DialogHook {
   async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
     const late = this.#tools.take(turn.index);
-    const messages = messagesFor(instructions, turn, { notes: this.#notes, running: this.#tools.running, late });
+    this.#earlierCalls = await within(this.#clock, RECALL_MS, this.#recalled, this.#earlierCalls);
+    const { running } = this.#tools;
+    const messages = messagesFor(instructions, turn, { notes: this.#notes, running, late, earlierCalls: this.#earlierCalls });
     for (const { name, args, text } of late) this.#note(name, args, text);
     const earlier = this.#calls.slice();
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -304,7 +320,7 @@ export class LlmHook implements DialogHook {
     const said = input.kind === 'spoken' ? [input.text] : input.kind === 'keyed' ? [input.digits] : [];
     return {
       found: [...this.#tools.sources, ...this.#notes],
-      given: [instructions, greeting, call.from, call.to, ...Object.values(variables)],
+      given: [instructions, greeting, ...this.#earlierCalls, call.from, call.to, ...Object.values(variables)],
       caller: [...said, ...history.flatMap(({ role, text }) => (role === 'caller' ? [text] : []))],
     };
   }
