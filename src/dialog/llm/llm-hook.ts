@@ -299,7 +299,9 @@ export class LlmHook implements DialogHook {
 
   /** Keeps a result for later turns. */
   #note(name: string, args: string, result: string): void {
-    this.#notes.push(`${name}(${args}): ${result.slice(0, MOST_NOTE_CHARACTERS)}`);
+    const note = `${name}(${args}): ${result.slice(0, MOST_NOTE_CHARACTERS)}`;
+    // A late result is given again to a turn that is asked again.
+    if (this.#notes.at(-1) !== note) this.#notes.push(note);
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
   }
 
