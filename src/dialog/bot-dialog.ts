@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { recalling, type RecallCaller } from './caller-memory.ts';
 import { readingBack } from './read-back-hook.ts';
 import { inLanguage } from './flow/text.ts';
 import { flowHooks } from './flow/hook.ts';
@@ -12,9 +13,7 @@ import { guardOf } from './guard/guard.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module-hook.ts';
-import { partiesOf } from '../kernel/call-parties.ts';
-import type { RecallCaller } from './caller-memory.ts';
-import type { CallFacts, DialogHookFactory } from './port.ts';
+import type { DialogHookFactory } from './port.ts';
 import { languageOf, type Language } from '../language/index.ts';
 import { type FlowGraph, flowGraph } from './flow/graph.ts';
 import { commandsOf } from './flow/commands.ts';
@@ -81,13 +80,10 @@ export async function loadBotDialog(
       const { dialogSecret: secret, toolSecrets: secrets = {}, folder } = bot;
       const { baseUrl, timeoutMs } = dialog;
       const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, baseUrl, timeoutMs });
-      const { memory } = dialog;
-      const known = { tenantId: bot.tenant, botName: bot.name };
-      const recalled =
-        memory === undefined || recall === undefined
-          ? undefined
-          : (call: CallFacts) => recall({ ...known, ...memory, number: partiesOf(call).person });
-      const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), recall: recalled, secret }, clock);
+      const hooks = llmHooks(
+        { ...dialog, toolBox, guard: guardOf(dialog), recall: recalling(bot, dialog.memory, recall, clock), secret },
+        clock,
+      );
       return { ...codeDecides(ahead(hooks), dialog.greeting), hold: () => toolBox.hold() };
     }
     case 'module':

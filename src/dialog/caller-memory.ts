@@ -1,3 +1,12 @@
+import type { Bot } from '../config/bots.ts';
+import { partiesOf } from '../kernel/call-parties.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { within } from '../kernel/waiting.ts';
+import type { CallFacts } from './port.ts';
+
+/** Longest wait for what is known of a caller. */
+const RECALL_MS = 500;
+
 /** Whose earlier calls are recalled, and by whose consent. */
 export interface RecalledCaller {
   readonly tenantId: string;
@@ -15,3 +24,21 @@ export interface RecalledCaller {
  * What it reads is the calls' own: it is erased, and expires, with them.
  */
 export type RecallCaller = (asked: RecalledCaller) => Promise<readonly string[]>;
+
+/**
+ * Recalls the persons of a bot's calls; what is late or fails is nothing, as the call has to go on.
+ * @returns undefined where the bot remembers nobody
+ */
+export function recalling(
+  bot: Pick<Bot, 'name' | 'tenant'>,
+  memory: Pick<RecalledCaller, 'consent' | 'calls'> | undefined,
+  recall: RecallCaller | undefined,
+  clock: Clock,
+): ((call: CallFacts) => Promise<readonly string[]>) | undefined {
+  if (memory === undefined || recall === undefined) return undefined;
+  return (call) => {
+    const asked = { ...memory, tenantId: bot.tenant, botName: bot.name, number: partiesOf(call).person };
+    const known = recall(asked).catch(() => []);
+    return within(clock, RECALL_MS, known, []);
+  };
+}

@@ -23,6 +23,8 @@ export interface LoadedBots {
 }
 
 interface LoadingParts {
+  /** Reads what is known of callers who agreed to be remembered. */
+  readonly recall?: RecallCaller | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -30,8 +32,6 @@ interface LoadingParts {
   readonly health: BotHealth;
   /** Whether callers of a tenant's bots can be promised a call. */
   readonly placesCalls: (tenant: string) => boolean;
-  /** Reads what is known of callers who agreed to be remembered. */
-  readonly recall?: RecallCaller | undefined;
 }
 
 /** The bots that new calls get, and what live calls still hold of earlier ones. */

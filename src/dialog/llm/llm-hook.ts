@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { z, ZodError } from 'zod';
-import { sleep, within } from '../../kernel/waiting.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
@@ -48,7 +48,7 @@ export interface LlmHookSettings {
   readonly toolBox?: ToolBox;
   /** Checks what the model says. */
   readonly guard?: Guard | undefined;
-  /** What is known of a call's person from earlier calls. */
+  /** What is known of a call's person from earlier calls; soon, and never rejects. */
   readonly recall?: ((call: CallFacts) => Promise<readonly string[]>) | undefined;
   readonly transfers: ModelTransfers;
 }
@@ -58,8 +58,6 @@ const MOST_ROUNDS = 5;
 /** Most refused fields that are changed, each once. */
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
-/** Longest wait for what is known of the caller. */
-const RECALL_MS = 500;
 const MOST_NOTE_CHARACTERS = 500;
 /** Most characters of a tool's answer saved for a resumed call. */
 const MOST_SAVED_CHARACTERS = 4_000;
@@ -74,7 +72,7 @@ export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFac
   const { tools, codeTools = [], timeoutMs } = settings;
   const toolBox = settings.toolBox ?? new ToolBox(ownTools(tools, codeTools, { clock, secret, timeoutMs }), [], isCallTool);
   const model = { client, request: new ModelRequest(settings), toolBox };
-  return { create: (call, saved) => new LlmHook(model, settings, clock, { call, saved: savedTools.safeParse(saved).data }) };
+  return { create: (_call, saved) => new LlmHook(model, settings, clock, savedTools.safeParse(saved).data) };
 }
 
 /** Shared by all calls of a bot. */
@@ -115,25 +113,18 @@ export class LlmHook implements DialogHook {
   readonly #clock: Clock;
   readonly #notes: string[];
   readonly #tools: CallTools;
-  /** Asked as the call begins, while the caller is greeted. */
-  readonly #recalled: Promise<readonly string[]>;
+  /** Asked in the first turn, while the caller is greeted. */
+  #recalled: Promise<readonly string[]> | undefined;
   #earlierCalls: readonly string[] = [];
   #turn: number;
   /** The bot's own tools that were called for this turn. */
   #calls: SavedTools['calls'];
 
-  constructor(
-    model: Model,
-    settings: LlmHookSettings,
-    clock: Clock,
-    { call, saved }: { call: CallFacts; saved: SavedTools | undefined },
-  ) {
+  constructor(model: Model, settings: LlmHookSettings, clock: Clock, saved?: SavedTools) {
     this.#model = model;
     this.#settings = settings;
     this.#clock = clock;
     this.#tools = new CallTools(model.toolBox, clock, saved?.slow);
-    // A store that is away must not keep a call from going on.
-    this.#recalled = settings.recall?.(call).catch(() => []) ?? Promise.resolve([]);
     this.#notes = saved?.notes ?? [];
     this.#turn = saved?.turn ?? -1;
     this.#calls = saved?.calls ?? [];
@@ -153,7 +144,8 @@ export class LlmHook implements DialogHook {
 
   /** @throws DialogServerError, DialogTimeoutError */
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
-    const { greeting, timeoutMs, turnTimeoutMs, secret } = this.#settings;
+    const { greeting, timeoutMs, turnTimeoutMs, secret, recall } = this.#settings;
+    this.#recalled ??= recall?.(turn.call);
     if (turn.input.kind === 'start' && greeting !== undefined) {
       yield { type: 'say', text: greeting };
       return;
@@ -185,7 +177,7 @@ export class LlmHook implements DialogHook {
   async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
     const late = this.#tools.take(turn.index);
-    this.#earlierCalls = await within(this.#clock, RECALL_MS, this.#recalled, this.#earlierCalls);
+    this.#earlierCalls = (await this.#recalled) ?? [];
     const { running } = this.#tools;
     const messages = messagesFor(instructions, turn, { notes: this.#notes, running, late, earlierCalls: this.#earlierCalls });
     for (const { name, args, text } of late) this.#note(name, args, text);
