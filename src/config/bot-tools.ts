@@ -169,6 +169,13 @@ const knowledge = z.union([
 
 export type KnowledgeSettings = z.output<typeof knowledge>;
 
+const memory = z.strictObject({
+  /** The variable that the bot sets to `yes` in a call whose caller agrees to be remembered, and to anything else where they do not. */
+  consent: z.string().min(1).max(100),
+  /** Latest such calls that the model is told of. */
+  calls: z.int().min(1).max(5).default(3),
+});
+
 /** Settings of a dialog with a language model. */
 export const modelTools = {
   tools: z.array(webTool).max(32).default([]),
@@ -182,6 +189,8 @@ export const modelTools = {
   knowledge: knowledge.optional(),
   /** What the bot never says. */
   guard: guard.optional(),
+  /** Callers who agree are known at their next call; nobody is where absent. */
+  memory: memory.optional(),
 } as const;
 
 /** The settings of `modelTools`, as read. */

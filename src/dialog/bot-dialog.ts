@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { recalling, type RecallCaller } from './caller-memory.ts';
 import { readingBack } from './read-back-hook.ts';
 import { inLanguage } from './flow/text.ts';
 import { flowHooks } from './flow/hook.ts';
@@ -38,9 +39,15 @@ export interface BotDialog {
 /**
  * Loads the dialog of a bot; a relative file name starts at the bot file's folder.
  * @param calendar decides what day it is to the dialog; deadlines and signatures always go by `clock`
- * @throws FlowInvalidError or DialogModuleError
+ * @param recall reads what is known of callers; nobody is known where absent
+ * @throws FlowInvalidError, DialogModuleError, KnowledgeError or ToolsError
  */
-export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock, 'wallMs'> = clock): Promise<BotDialog> {
+export async function loadBotDialog(
+  bot: Bot,
+  clock: Clock,
+  calendar: Pick<Clock, 'wallMs'> = clock,
+  recall?: RecallCaller,
+): Promise<BotDialog> {
   const { dialog } = bot;
   const ahead = (hooks: DialogHookFactory): DialogHookFactory => ({
     create: (call, saved) => hooks.create(call, saved),
@@ -76,7 +83,10 @@ export async function loadBotDialog(bot: Bot, clock: Clock, calendar: Pick<Clock
       const { dialogSecret: secret, toolSecrets: secrets = {}, folder } = bot;
       const { baseUrl, timeoutMs } = dialog;
       const toolBox = await loadToolBox(dialog, { clock, folder, secret, secrets, baseUrl, timeoutMs });
-      const hooks = llmHooks({ ...dialog, toolBox, guard: guardOf(dialog), secret }, clock);
+      const hooks = llmHooks(
+        { ...dialog, toolBox, guard: guardOf(dialog), recall: recalling(bot, dialog.memory, recall, clock), secret },
+        clock,
+      );
       return { ...codeDecides(ahead(hooks), dialog.greeting), hold: () => toolBox.hold() };
     }
     case 'realtime': {

@@ -1,3 +1,4 @@
+import { recallCaller } from '../records/privacy/recall-caller.ts';
 import { callsByCarrier, liveCallsOf } from '../call/admission/live-calls.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { GivenSockets } from '../http/given-sockets.ts';
@@ -142,6 +143,7 @@ async function startCallsOf(
     },
     onBegun: begun,
     onOver: over,
+    recall: recallCaller(async () => backlog.store),
     sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     door: (load) => ({ ...doorOf(parts), shedding: () => load().shedding }),
   });

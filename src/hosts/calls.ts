@@ -40,6 +40,7 @@ import type { CallSpeech } from '../speech/port.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
 import type { CallStates } from './shared-state/call-states.ts';
 import { callRecord } from '../records/record.ts';
+import type { RecallCaller } from '../dialog/caller-memory.ts';
 import { socketDirOf } from '../records/embedded/socket-server.ts';
 import { placesCalls } from './dialling.ts';
 import { FixedSentences } from './fixed-sentences.ts';
@@ -62,6 +63,8 @@ export interface CallsOptions {
   /** How the end of a call is kept. */
   readonly keeping: Keeping;
   readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
+  /** Reads what is known of callers who agreed to be remembered. */
+  readonly recall: RecallCaller;
   /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
   readonly door: (load: () => LoadWatch) => Omit<DoorOptions<CallSpeech>, 'bots'>;
   /** Where carriers find the legs of agents who are rung for warm transfers. */
@@ -114,7 +117,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const health = new BotHealth({ clock, logger });
   const placesCallsOf = { settings, tenants: config.tenants ?? [], carriers: options.carriers };
   const placing = (tenant: string): boolean => placesCalls(placesCallsOf, tenant);
-  const bots = new BotsOfCalls({ clock, logger, events, health, placesCalls: placing, aroundDialogs });
+  const { recall } = options;
+  const bots = new BotsOfCalls({ clock, logger, events, health, placesCalls: placing, aroundDialogs, recall });
   bots.use(await bots.load(options.bots));
   const followed = new FollowedNews(clock);
   const liveNews = await openLiveNews(options);

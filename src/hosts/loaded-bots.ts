@@ -5,6 +5,7 @@ import { versionKey, withTrials } from '../config/bot-trials.ts';
 import type { Bot } from '../config/bots.ts';
 import { type BotDialog, loadBotDialog } from '../dialog/bot-dialog.ts';
 import type { BotHealth } from '../dialog/bot-health.ts';
+import type { RecallCaller } from '../dialog/caller-memory.ts';
 import { whenDownOf } from '../dialog/fail-over.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { switchingBots } from '../dialog/switching-bots.ts';
@@ -27,6 +28,8 @@ export interface LoadedBots {
 }
 
 export interface LoadingParts {
+  /** Reads what is known of callers who agreed to be remembered. */
+  readonly recall?: RecallCaller | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -146,12 +149,12 @@ export class BotsOfCalls implements AsyncDisposable {
 }
 
 async function loadBotsForCalls(bots: readonly Bot[], parts: LoadingParts): Promise<LoadedBots> {
-  const { clock, logger, aroundDialogs = (dialog) => dialog } = parts;
+  const { clock, logger, recall, aroundDialogs = (dialog) => dialog } = parts;
   const trials = bots.flatMap(({ trial }) => trial?.bot ?? []);
   const entries = await Promise.all(
     [...bots, ...trials].map(async (bot): Promise<LoadedEntry> => ({
       bot,
-      dialog: aroundDialogs(await loadBotDialog(bot, clock), bot),
+      dialog: aroundDialogs(await loadBotDialog(bot, clock, clock, recall), bot),
     })),
   );
   const current = entries.filter(({ bot }) => !trials.includes(bot));

@@ -17,6 +17,7 @@ import type { Logger } from '../observability/logger.ts';
 import { openTraces } from '../observability/traces.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
+import { recallCaller } from '../records/privacy/recall-caller.ts';
 import { openDatabase, storeOn } from '../records/database.ts';
 import { type Calls, type CallsOptions, openJournal, startCalls } from './calls.ts';
 import { sealsCalls, webhookBookOf } from './records.ts';
@@ -46,7 +47,7 @@ export interface MediaService {
 }
 
 /**
- * The composition root of a media process: has calls and nothing else. It has no port and no store; sockets come from the
+ * The composition root of a media process: has calls and nothing else. It has no port, and opens the front's store for sealed fixtures and remembered callers alone; sockets come from the
  * front, and what is to be kept goes into the outbox, which the front empties.
  * @throws OffhookError when a bot's dialog or the outbox cannot be opened
  */
@@ -58,10 +59,12 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const events = createEvents(logger, metrics, clock, traces);
   const { platform, speech, spare } = openMediaSpeech(options, { events, metrics });
   const fixtures = await openFixtureKeys(options);
+  const callers = openCallers(options);
   const legs = new LegsAtFront(channel);
   const sealFixtures = fixtures?.sealUnder;
+  const { recall } = callers;
   const reached = new Set<string>();
-  const { calls, carriers, states } = await startMediaCalls(options, { speech, events, legs, sealFixtures, reached });
+  const { calls, carriers, states } = await startMediaCalls(options, { speech, events, legs, sealFixtures, recall, reached });
   const { registry } = calls;
   platform.watchHealth(() => void calls.prepare());
   metrics.watchBotsDown(() => calls.botsDown());
@@ -78,6 +81,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     await speech[Symbol.asyncDispose]();
     await platform[Symbol.asyncDispose]();
     await fixtures?.close();
+    await callers.close();
     await traces?.close();
   };
   let closed: Promise<void> | undefined;
@@ -169,8 +173,12 @@ async function startMediaCalls(
     events,
     legs,
     sealFixtures,
+    recall,
     reached,
-  }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures'> & { readonly legs: LegsAtFront } & Pick<FrontServing, 'reached'>,
+  }: Pick<CallsOptions, 'speech' | 'events' | 'sealFixtures' | 'recall'> & { readonly legs: LegsAtFront } & Pick<
+      FrontServing,
+      'reached'
+    >,
 ): Promise<{ calls: Calls; carriers: OpenCarriers; states: CallStates | undefined }> {
   const { settings } = config;
   const webhooks = webhookBookOf(config);
@@ -208,6 +216,7 @@ async function startMediaCalls(
       seals: sealsCalls(config),
     },
     sealFixtures,
+    recall,
     legDoor: legs,
     door: () => ({
       maximum: Number.POSITIVE_INFINITY,
@@ -222,20 +231,41 @@ async function startMediaCalls(
   return { calls, carriers, states };
 }
 
-/** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */
-async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
-  const { settings, secrets } = config;
-  if (settings.call.keepFixtures === undefined || !sealsCalls(config)) return undefined;
-  const onProblem = (error: Error): void => logger.warn({ error }, 'store connection');
-  const { masterKeys } = secrets;
-  const { dataDir, store: where } = settings;
-  const url = secrets.databaseUrl?.reveal();
-  const options = { url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs };
-  // The store stays the front's.
-  const store = storeOn(await openDatabase({ ...options, lasting: false }));
+/** Keys for calls that are kept to be run again, by a store that is opened through its socket. */
+async function openFixtureKeys(options: ServeMediaOptions) {
+  const { config } = options;
+  if (config.settings.call.keepFixtures === undefined || !sealsCalls(config)) return undefined;
+  const store = await openFrontsStore(options);
   const { privacy } = store;
   return {
     sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),
     close: () => store.close(),
   };
+}
+
+/** What is known of callers who agreed to be remembered; the store is opened when the first one calls. */
+function openCallers(options: ServeMediaOptions) {
+  let opened: ReturnType<typeof openFrontsStore> | undefined;
+  const open = (): ReturnType<typeof openFrontsStore> => {
+    opened ??= openFrontsStore(options).catch((error: unknown) => {
+      opened = undefined;
+      throw error;
+    });
+    return opened;
+  };
+  return {
+    recall: recallCaller(open),
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}
+
+/** The store, which stays the front's. */
+async function openFrontsStore({ config, clock, logger }: ServeMediaOptions) {
+  const { settings, secrets } = config;
+  const onProblem = (error: Error): void => logger.warn({ error }, 'store connection');
+  const { masterKeys } = secrets;
+  const { dataDir, store: where } = settings;
+  const url = secrets.databaseUrl?.reveal();
+  const options = { url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs };
+  return storeOn(await openDatabase({ ...options, lasting: false }));
 }

@@ -29,15 +29,15 @@ export class SearchIndex {
   readonly #passages: readonly Passage[];
   /** Of each term, the passages that have it and how often: pairs in one list. */
   readonly #postings = new Map<string, number[]>();
-  readonly #lengths: Float64Array;
-  readonly #meanLength: number;
+  /** Of each passage, how much its length weighs against it: the second part of BM25's denominator. */
+  readonly #weights: Float64Array;
 
   constructor(passages: readonly Passage[]) {
     this.#passages = passages;
-    this.#lengths = new Float64Array(passages.length);
+    const lengths = new Float64Array(passages.length);
     for (const [index, { source, text }] of passages.entries()) {
       const terms = termsOf(`${source} ${text}`);
-      this.#lengths[index] = terms.length;
+      lengths[index] = terms.length;
       const counts = new Map<string, number>();
       for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
       for (const [term, count] of counts) {
@@ -46,7 +46,8 @@ export class SearchIndex {
         else known.push(index, count);
       }
     }
-    this.#meanLength = this.#lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, passages.length);
+    const meanLength = lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, passages.length);
+    this.#weights = lengths.map((length) => K1 * (1 - B + (B * length) / meanLength));
   }
 
   get size(): number {
@@ -55,26 +56,31 @@ export class SearchIndex {
 
   /** The best passages for a question, best first; none where they share only common words with it. */
   search(query: string, most: number): Hit[] {
-    const scores = new Map<number, number>();
+    const scores = new Float64Array(this.#passages.length);
     for (const term of new Set(termsOf(query))) {
       if (COMMON.has(term)) continue;
       const postings = this.#postings.get(term) ?? [];
       const having = postings.length / 2;
       const rarity = Math.log(1 + (this.#passages.length - having + 0.5) / (having + 0.5));
       for (let at = 0; at < postings.length; at += 2) {
-        const [index = 0, count = 0] = [postings[at], postings[at + 1]];
-        const length = (this.#lengths[index] ?? 0) / this.#meanLength;
-        const weight = (count * (K1 + 1)) / (count + K1 * (1 - B + B * length));
-        scores.set(index, (scores.get(index) ?? 0) + rarity * weight);
+        const index = postings[at] ?? 0;
+        const count = postings[at + 1] ?? 0;
+        scores[index] = (scores[index] ?? 0) + (rarity * count * (K1 + 1)) / (count + (this.#weights[index] ?? 0));
       }
     }
-    return [...scores]
-      .sort(([left, a], [right, b]) => b - a || left - right)
-      .slice(0, most)
-      .flatMap(([index, score]) => {
-        const passage = this.#passages[index];
-        return passage === undefined ? [] : [{ ...passage, score }];
-      });
+    return this.#best(scores, most);
+  }
+
+  #best(scores: Float64Array, most: number): Hit[] {
+    const best: Hit[] = [];
+    for (const [index, passage] of this.#passages.entries()) {
+      const score = scores[index] ?? 0;
+      if (score === 0 || (best.length === most && score <= (best.at(-1)?.score ?? 0))) continue;
+      const place = best.findIndex((hit) => hit.score < score);
+      best.splice(place < 0 ? best.length : place, 0, { ...passage, score });
+      best.length = Math.min(best.length, most);
+    }
+    return best;
   }
 }
 

@@ -5,7 +5,7 @@ import { beginModelCall, spanOfTool } from '../../observability/model-spans.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
-import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
 import { boundedFetch } from '../bounded-fetch.ts';
 import type { Guard, Sources } from '../guard/guard.ts';
@@ -50,6 +50,8 @@ export interface LlmHookSettings {
   readonly toolBox?: ToolBox;
   /** Checks what the model says. */
   readonly guard?: Guard | undefined;
+  /** What is known of a call's person from earlier calls; soon, and never rejects. */
+  readonly recall?: ((call: CallFacts) => Promise<readonly string[]>) | undefined;
   readonly transfers: ModelTransfers;
 }
 
@@ -116,6 +118,9 @@ export class LlmHook implements DialogHook {
   readonly #clock: Clock;
   readonly #notes: string[];
   readonly #tools: CallTools;
+  /** Asked in the first turn, while the caller is greeted. */
+  #recalled: Promise<readonly string[]> | undefined;
+  #earlierCalls: readonly string[] = [];
   #turn: number;
   /** The bot's own tools that were called for this turn. */
   #calls: SavedTools['calls'];
@@ -144,7 +149,8 @@ export class LlmHook implements DialogHook {
 
   /** @throws DialogServerError, DialogTimeoutError */
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
-    const { greeting, timeoutMs, turnTimeoutMs, secret } = this.#settings;
+    const { greeting, timeoutMs, turnTimeoutMs, secret, recall } = this.#settings;
+    this.#recalled ??= recall?.(turn.call);
     if (turn.input.kind === 'start' && greeting !== undefined) {
       yield { type: 'say', text: greeting };
       return;
@@ -176,7 +182,9 @@ export class LlmHook implements DialogHook {
   async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
     const late = this.#tools.take(turn.index);
-    const messages = messagesFor(instructions, turn, { notes: this.#notes, running: this.#tools.running, late });
+    this.#earlierCalls = (await this.#recalled) ?? [];
+    const { running } = this.#tools;
+    const messages = messagesFor(instructions, turn, { notes: this.#notes, running, late, earlierCalls: this.#earlierCalls });
     for (const { name, args, text } of late) this.#note(name, args, text);
     const earlier = this.#calls.slice();
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -311,7 +319,9 @@ export class LlmHook implements DialogHook {
 
   /** Keeps a result for later turns. */
   #note(name: string, args: string, result: string): void {
-    this.#notes.push(`${name}(${args}): ${result.slice(0, MOST_NOTE_CHARACTERS)}`);
+    const note = `${name}(${args}): ${result.slice(0, MOST_NOTE_CHARACTERS)}`;
+    // A late result is given again to a turn that is asked again.
+    if (this.#notes.at(-1) !== note) this.#notes.push(note);
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
   }
 
@@ -332,7 +342,7 @@ export class LlmHook implements DialogHook {
     const said = input.kind === 'spoken' ? [input.text] : input.kind === 'keyed' ? [input.digits] : [];
     return {
       found: [...this.#tools.sources, ...this.#notes],
-      given: [instructions, greeting, call.from, call.to, ...Object.values(variables)],
+      given: [instructions, greeting, ...this.#earlierCalls, call.from, call.to, ...Object.values(variables)],
       caller: [...said, ...history.flatMap(({ role, text }) => (role === 'caller' ? [text] : []))],
     };
   }

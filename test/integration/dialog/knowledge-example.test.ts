@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
+import { type Bot, botSettings } from '../../../src/config/bots.ts';
+import type { RecallCaller } from '../../../src/dialog/caller-memory.ts';
 import { loadBotDialog } from '../../../src/dialog/bot-dialog.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type ModelAnswer, ScriptedModel } from '../../support/scripted-model.ts';
@@ -87,4 +89,25 @@ it('asks a slow model for the quick one, with the conversation as it was heard',
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+it('tells the model of earlier calls of a person, and goes on where the store is away', async () => {
+  const memory = { consent: 'remember_me', calls: 2 };
+  const dialog = { kind: 'llm', baseUrl: 'http://model.test/v1', model: 'm', instructions: 'Help.', memory };
+  const bot: Bot = { ...botSettings.parse({ name: 'desk', tenant: 'acme', voice: 'Nisha', dialog }), folder: '.' };
+  const asked: unknown[] = [];
+  const recall: RecallCaller = async (about) => {
+    asked.push(about);
+    if (asked.length > 1) throw new Error('the store is away');
+    return ['2026-01-09: Bought a lamp.'];
+  };
+  const { hooks } = await loadBotDialog(bot, systemClock, systemClock, recall);
+  using model = new ScriptedModel(() => 'Hello again.');
+  for (const known of [true, false]) {
+    const hook = hooks.create(CALL);
+    expect(textOf(await actionsOf(hook, turnOf({ kind: 'start' }, 0)))).toBe('Hello again.');
+    expect(model.last('system').includes('Bought a lamp.')).toBe(known);
+    await hook.dispose?.();
+  }
+  expect(asked[0]).toEqual({ tenantId: 'acme', botName: 'desk', number: CALL.from, ...memory });
 });
