@@ -83,7 +83,7 @@ it('keeps with the record who answered, and what the person asked for', () => {
   log.outbound?.opinion('person', 2_000.4, 0.9);
   log.outbound?.messageLeft('part');
   const record: CallRecord = {
-    ...log.record('caller-hangup', 'en', undefined, undefined),
+    ...log.record('caller-hangup', 'en', {}),
     optOut: { kind: 'opt-out', how: 'keyed', atWallMs: 7_000 },
     callBackAtWallMs: 99_000,
   };
