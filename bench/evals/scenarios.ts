@@ -1,5 +1,4 @@
 // Forty callers of the clinic: what they want, how they say it, and what the bot has to have understood at the end.
-import type { z } from 'zod';
 import { type ScenarioDocument, suiteDocument } from '../../src/rehearsal/evals/suite-schema.ts';
 
 /** A Monday. */
@@ -104,14 +103,12 @@ function noisePeak(snrDb: number): number {
 }
 
 /** The forty scenarios over one line. */
-export function scenariosOver(
-  line: z.input<typeof suiteDocument>['scenarios'][number]['caller']['line'],
-): readonly ScenarioDocument[] {
+export function scenariosOver(line: (typeof LINES)[keyof typeof LINES]): readonly ScenarioDocument[] {
   const written = { bot: 'clinic', at: AT, scenarios };
-  return suiteDocument.parse(written).scenarios.map((scenario) => ({
-    ...scenario,
-    caller: { ...scenario.caller, line: { loss: 0, noise: 0, jitterMs: 0, ...line } },
-  }));
+  return suiteDocument.parse(written).scenarios.map((scenario) => {
+    const { caller } = scenario;
+    return { ...scenario, caller: { ...caller, line: { ...caller.line, ...line } } };
+  });
 }
 
 /** Whether a call ended with values that its caller did not say. */
