@@ -175,7 +175,7 @@ describe.runIf(chromiumProgram !== undefined)('the overview and the calls to loo
     await page.getByRole('textbox', { name: 'Comment' }).fill('Wait longer after a day.');
     await page.getByRole('button', { name: 'Comment', exact: true }).click();
     await page.getByRole('region', { name: 'Comments' }).getByRole('listitem').getByText('Wait longer after a day.').waitFor();
-    // Before axe, which adds styles of its own where a page has shadow roots.
+    // Before axe looks, as on the page of a call.
     expect(opened.complaints).toEqual([]);
     await opened.lookOver('inbox');
     await page.getByRole('region', { name: 'Review' }).getByRole('button', { name: 'Done' }).click();
