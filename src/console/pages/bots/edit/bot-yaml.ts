@@ -47,7 +47,8 @@ export function readForms(source: string): BotForms | undefined {
   const field = (name: string): TextField => ({ path: ['dialog', name], label: '', value: textAt(document, ['dialog', name]) });
   return {
     kind,
-    greeting: kind === 'llm' || kind === 'relay' ? [field('greeting')] : said.filter(({ label }) => /^(?:say|ask prompt)\b/u.test(label)),
+    greeting:
+      kind === 'llm' || kind === 'relay' ? [field('greeting')] : said.filter(({ label }) => /^(?:say|ask prompt)\b/u.test(label)),
     instructions: kind === 'llm' ? field('instructions') : undefined,
     steps,
     choices: keysAt(document, [...FLOW, 'slots']).flatMap((slot) => {
@@ -81,7 +82,8 @@ export function setValue(source: string, path: Path, value: string | number): st
     if (textAt(parseDocument(next), path) === String(value)) return next;
   }
   const [key] = path;
-  if (node === undefined && path.length === 1 && typeof key === 'string') return `${source.replace(/\n*$/u, '\n')}${key}: ${written}\n`;
+  if (node === undefined && path.length === 1 && typeof key === 'string')
+    return `${source.replace(/\n*$/u, '\n')}${key}: ${written}\n`;
   document.setIn(path, value);
   return document.toString({ lineWidth: 0 });
 }

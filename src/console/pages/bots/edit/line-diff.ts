@@ -24,7 +24,8 @@ export function lineDiff(before: string, after: string): DiffLine[] {
 function changesOf(old: readonly string[], fresh: readonly string[], offset: number): DiffLine[] {
   const removed = (index: number): DiffLine => ({ kind: 'removed', text: old[index] ?? '', line: offset + index + 1 });
   const added = (index: number): DiffLine => ({ kind: 'added', text: fresh[index] ?? '', line: offset + index + 1 });
-  if (old.length * fresh.length > MOST_COMPARED) return [...old.map((_line, index) => removed(index)), ...fresh.map((_line, index) => added(index))];
+  if (old.length * fresh.length > MOST_COMPARED)
+    return [...old.map((_line, index) => removed(index)), ...fresh.map((_line, index) => added(index))];
   const width = fresh.length + 1;
   // Longest common subsequence of what follows each pair of places.
   const longest = new Uint32Array((old.length + 1) * width);
@@ -52,7 +53,9 @@ function changesOf(old: readonly string[], fresh: readonly string[], offset: num
 
 /** The changes with `around` lines beside them; undefined stands for lines that are left out. */
 export function hunksOf(lines: readonly DiffLine[], around = 3): (DiffLine | undefined)[] {
-  const isNear = lines.map((_line, index) => lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'));
+  const isNear = lines.map((_line, index) =>
+    lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'),
+  );
   return lines.flatMap((line, index) => {
     if (isNear[index] === true) return [line];
     return index > 0 && isNear[index - 1] === true ? [undefined] : [];

@@ -22,7 +22,11 @@ export interface Suggestion {
 }
 
 /** What can stand at the cursor of a YAML text in block style: keys of its map, or words after a key. */
-export function suggestionsAt(root: SchemaNode, text: string, cursor: number): { readonly from: number; readonly all: Suggestion[] } {
+export function suggestionsAt(
+  root: SchemaNode,
+  text: string,
+  cursor: number,
+): { readonly from: number; readonly all: Suggestion[] } {
   const lineStart = text.lastIndexOf('\n', cursor - 1) + 1;
   const line = text.slice(lineStart, cursor);
   const value = /^\s*(?:- )*([\w-]+):\s+(\S*)$/u.exec(line);
@@ -75,18 +79,30 @@ function branches(root: SchemaNode, nodes: readonly SchemaNode[], depth = 0): Sc
   if (depth > 6) return [];
   return nodes.flatMap((node) => {
     const target = node.$ref === undefined ? undefined : root.definitions?.[node.$ref.replace('#/definitions/', '')];
-    const inner = [...(target === undefined ? [] : [target]), ...(node.allOf ?? []), ...(node.anyOf ?? []), ...(node.oneOf ?? [])];
+    const inner = [
+      ...(target === undefined ? [] : [target]),
+      ...(node.allOf ?? []),
+      ...(node.anyOf ?? []),
+      ...(node.oneOf ?? []),
+    ];
     return [node, ...branches(root, inner, depth + 1)];
   });
 }
 
 function keysOf(root: SchemaNode, nodes: readonly SchemaNode[]): Suggestion[] {
   const known = new Map<string, Suggestion>();
-  const withItems = [...nodes, ...branches(root, nodes.flatMap(({ items }) => items ?? []))];
+  const withItems = [
+    ...nodes,
+    ...branches(
+      root,
+      nodes.flatMap(({ items }) => items ?? []),
+    ),
+  ];
   for (const { properties } of withItems)
     for (const [label, node] of Object.entries(properties ?? {})) {
       const [type] = branches(root, [node]).flatMap((each) => (typeof each.type === 'string' ? [each.type] : []));
-      const preset = node.default === undefined || typeof node.default === 'object' ? undefined : `= ${JSON.stringify(node.default)}`;
+      const preset =
+        node.default === undefined || typeof node.default === 'object' ? undefined : `= ${JSON.stringify(node.default)}`;
       if (!known.has(label)) known.set(label, { label, kind: 'key', detail: preset ?? type ?? '' });
     }
   return [...known.values()];
