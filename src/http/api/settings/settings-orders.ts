@@ -3,7 +3,7 @@ import type { WebhookEndpoint } from '../../../config/webhook-endpoints.ts';
 import type { NewEndpoint } from '../../../records/webhooks/webhook-book.ts';
 
 /** How an endpoint took a test. */
-export interface TestAnswer {
+interface TestAnswer {
   /** Undefined without an answer. */
   readonly status: number | undefined;
   /** Why it was no success; undefined when it was one. */

@@ -5,7 +5,7 @@ import { API_SCOPES } from '../system/api-keys.ts';
 
 const wallTime = z.iso.datetime();
 
-export const apiKeyView = z.object({
+const apiKeyView = z.object({
   id: z.string(),
   name: z.string(),
   tenant: z.string(),
@@ -18,7 +18,7 @@ export const apiKeysView = z.object({ keys: z.array(apiKeyView) });
 /** `key` is shown once: null in the answer to a repeated request. */
 export const newApiKeyView = apiKeyView.extend({ key: z.string().nullable() });
 
-export const endpointView = z.object({
+const endpointView = z.object({
   name: z.string(),
   /** Without credentials and query. */
   url: z.string(),
