@@ -10,8 +10,8 @@ const [folder = '.'] = process.argv.slice(2);
 const PICTURES = {
   'console-call': 'call-light',
   'console-live': 'live-call-taken-over-light',
-  'console-talk': 'talk-live-light',
   'console-bot': 'bot-flow-light',
+  'console-talk': 'talk-live-light',
 } as const;
 const QUALITY = 0.85;
 

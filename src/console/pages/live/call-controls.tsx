@@ -40,7 +40,7 @@ function useOrders(callId: string, onRefused: (order: Order) => void) {
     forget: () => (orders.length === 0 ? reset() : undefined),
     isBusy: (act: Act): boolean => orders.some((order) => order.act === act),
     waiting: orders.flatMap(({ act, body }) => (act === 'say' && 'text' in body ? [body.text] : [])),
-    send(order: Order) {
+    send: (order: Order): void => {
       setError(undefined);
       setOrders((now) => [...now, order]);
       mutate(order);
