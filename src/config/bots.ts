@@ -47,8 +47,8 @@ const modelTransfers = z
   )
   .default({});
 
-// What a speech-to-speech model says cannot be checked before it is heard.
-const { guard: _guard, ...spokenModelTools } = modelTools;
+// What a speech-to-speech model says cannot be checked before it is heard; it asks callers for nothing to remember.
+const { guard: _guard, memory: _memory, ...spokenModelTools } = modelTools;
 
 const dialogSettings = z.discriminatedUnion('kind', [
   /** Exactly one of the two; the flow document itself is read by the dialog. */

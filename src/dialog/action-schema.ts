@@ -77,12 +77,6 @@ const ownAction = z.union([
   }),
   z.object({ type: z.literal('usage'), vendor: z.string(), model: z.string(), units: z.record(z.string(), z.number()) }),
   z.object({
-    type: z.literal('usage'),
-    vendor: z.string(),
-    model: z.string(),
-    units: z.record(z.string(), z.number()),
-  }),
-  z.object({
     type: z.literal('gather'),
     endpointingMs: z.int(),
     noInputMs: z.int().optional(),

@@ -200,14 +200,7 @@ export type DialogAction =
   /** Stops ringing the agent. */
   | { readonly type: 'cancel-transfer' }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
-  | { readonly type: 'digits'; readonly digits: string }
-  /** What an answer used at its vendor. `units`: amounts by the unit's name, such as `output-audio-tokens`. */
-  | {
-      readonly type: 'usage';
-      readonly vendor: string;
-      readonly model: string;
-      readonly units: Readonly<Record<string, number>>;
-    };
+  | { readonly type: 'digits'; readonly digits: string };
 
 /** Speech of a speech-to-speech model: its audio and its words, both as they arrive. */
 export interface MadeSpeech {
