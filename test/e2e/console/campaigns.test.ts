@@ -77,7 +77,7 @@ describe.runIf(chromiumProgram !== undefined)('campaigns in the console', () => 
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('row', { name: /\+442079460121/u }).waitFor({ state: 'detached' });
     await page.getByLabel('Look up a number').fill('+442079460121');
-    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
     await page.getByText('Not on any list').waitFor();
     await page.getByRole('tab', { name: 'Consents' }).click();
     await page.getByText('No consents').waitFor();
