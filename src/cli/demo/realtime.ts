@@ -29,7 +29,7 @@ const scenario: Scenario = {
   ],
 };
 
-/** What the simulated model answers, by how often it has spoken and got results; the second answer calls a tool, and the third speaks about its result. */
+/** What the simulated model answers, by how often it was heard, and by the result of its tool; the second answer calls a tool, and the third speaks about its result. */
 const REPLIES: readonly SimulatedReply[] = [
   { say: HOURS },
   { calls: [{ name: 'free_times', args: { day: 'Tuesday' } }] },
@@ -67,7 +67,7 @@ export async function startRealtimeDemo(clock: Clock): Promise<RealtimeDemo> {
   const vendor = new SimulatedOpenAi({
     clock,
     apiKey: KEY,
-    script: ({ said, results }) => REPLIES[Math.min(said + results, REPLIES.length - 1)] ?? {},
+    script: ({ said, results }) => REPLIES[said === 0 ? 0 : said === 1 ? Math.min(2, 1 + results) : Math.min(4, said + 1)] ?? {},
   });
   const server = await serveRealtime(vendor);
   let tools = 0;

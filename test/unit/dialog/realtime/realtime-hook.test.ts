@@ -305,6 +305,7 @@ describe('the functions of the model', () => {
     sim.dropAll();
     await bench.quiet(500);
     await says(bench, 1, 'what did I pay with');
+    await bench.quiet(1_000);
     expect(JSON.stringify(sim.received)).not.toMatch(/1111/u);
     expect(sim.conversation.map(({ text }) => text)).toContain('(entered)');
     const record = await endOf(bench);
