@@ -29,7 +29,7 @@ const street: Noise = (samples, random) => {
     poles[1] = 0.963 * poles[1]! + 0.2965164 * white;
     poles[2] = 0.57 * poles[2]! + 1.0526913 * white;
     const swell = 10 ** (0.3 * Math.sin(phase + (2 * Math.PI * index) / 40_000));
-    return 1_500 * swell * (poles[0]! + poles[1]! + poles[2]! + 0.1848 * white);
+    return 1_500 * swell * (poles[0] + poles[1] + poles[2] + 0.1848 * white);
   });
 };
 

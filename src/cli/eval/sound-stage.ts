@@ -264,7 +264,7 @@ export class SoundStage implements AsyncDisposable {
     const { gateway, dataDir } = this.#parts ?? {};
     if (gateway === undefined || dataDir === undefined) throw new TypeError('the gateway was not started');
     const facts = { name: 'evals', tenantId: bot.tenant, scopes: ['calls:dial', 'dialling:rules'] as const };
-    const { secret } = await new ApiKeys(join(dataDir, API_KEYS_FILE)).create({ ...facts, scopes: [...facts.scopes] }, 0);
+    const { secret } = new ApiKeys(join(dataDir, API_KEYS_FILE)).create({ ...facts, scopes: [...facts.scopes] }, 0);
     const response = await fetch(`${gateway.url}/api/calls`, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },

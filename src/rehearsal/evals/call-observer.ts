@@ -108,6 +108,7 @@ export class CallObserver {
       case 'fail-over':
       case 'recording':
       case 'cancel-transfer':
+      case 'usage':
       case 'hangup':
         return;
     }

@@ -48,16 +48,9 @@ function actsOf({ answers }: CallFixture): CallerAct[] {
 /** @param input as `inputText` of the fixture's decisions writes it */
 function actOf(input: string): CallerAct[] {
   const [, kind, rest = ''] = /^(\S+) ?(.*)$/su.exec(input) ?? [];
-  switch (kind) {
-    case 'spoken':
-      return [{ kind: 'say', text: String(JSON.parse(rest)) }];
-    case 'keyed':
-      return [{ kind: 'press', keys: String(JSON.parse(rest)) }];
-    case 'no-input':
-      return [{ kind: 'silence' }];
-    default:
-      return [];
-  }
+  if (kind === 'spoken') return [{ kind: 'say', text: String(JSON.parse(rest)) }];
+  if (kind === 'keyed') return [{ kind: 'press', keys: String(JSON.parse(rest)) }];
+  return kind === 'no-input' ? [{ kind: 'silence' }] : [];
 }
 
 /** A caller who does what they did in a kept call: in text the same turns, with sound the same sound at the same times. */

@@ -25,6 +25,7 @@ async function* consults(turn: DialogTurn): AsyncIterable<DialogAction> {
     case 'spoken':
     case 'keyed':
     case 'no-input':
+    case 'tool-result':
       yield { type: 'say', text: 'They are coming.' };
   }
 }

@@ -16,7 +16,7 @@ const COLORS = { passed: 'green', failed: 'red', flaky: 'yellow', skipped: 'gray
 /** One run of evals: each scenario with its verdict; the transcript and sound of failed calls. */
 export function EvalPage(): ReactNode {
   const w = useWords(evalsWords);
-  const { id = '' } = useParams<{ id: string }>();
+  const { id } = useParams<{ id: string }>();
   const { data, error, refetch } = useQuery({
     queryKey: ['evals', id],
     queryFn: ({ signal }) => get<EvalRunView>(`/evals/runs/${encodeURIComponent(id)}`, signal),

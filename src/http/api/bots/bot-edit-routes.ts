@@ -28,7 +28,7 @@ export function botEditRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
   const editing = orders?.editing;
   if (orders === undefined || editing === undefined) return;
   const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    void (await audit?.add({ by, tenantId, action, subject, outcome: 'done' }));
+    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
   app.get(
     '/bots/:name/source',
     about('bots:write', 'The file of a bot, or one of its versions, as it is written', {

@@ -20,7 +20,7 @@ const CHECKS_WITHIN_MS = 120_000;
 export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, clock }: ApiDeps): void {
   if (settings === undefined) return;
   const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    void (await audit?.add({ by, tenantId, action, subject, outcome: 'done' }));
+    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
   const { members } = settings;
   if (members !== undefined) {
     app.get(

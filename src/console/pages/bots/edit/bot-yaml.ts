@@ -156,7 +156,7 @@ function keysAt(document: Document, path: Path): string[] {
 function textAt(document: Document, path: Path): string {
   const node = document.getIn(path, true);
   const value = isScalar(node) ? node.value : undefined;
-  return value === undefined || value === null ? '' : String(value);
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
 function keyText(key: unknown): string {

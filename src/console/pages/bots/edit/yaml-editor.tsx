@@ -63,7 +63,7 @@ export function YamlEditor({ text, label, change, problems, isReadOnly = false }
 }
 
 function complete({ state, pos, explicit }: CompletionContext): CompletionResult | null {
-  const { from, all } = suggestionsAt(botSchema as unknown as SchemaNode, state.doc.toString(), pos); // its type is as large as the file
+  const { from, all } = suggestionsAt(botSchema, state.doc.toString(), pos); // its type is as large as the file
   if (all.length === 0 || (from === pos && !explicit)) return null;
   const options = all.map(({ label, kind, detail }) => ({
     label,
