@@ -46,7 +46,7 @@ export async function readFigure(
 
 function figureOf(
   figure: Exclude<AlertRule['figure'], 'problems' | 'spend-today' | 'calls'>,
-  { endings, replies, replyP50Ms, replyP95Ms, brokenOffEarly, brokenOff }: RecentCalls,
+  { endings, replies, replyP50Ms, replyP95Ms, brokenOff }: RecentCalls,
   calls: number,
 ): number | undefined {
   const share = (count: number, of: number): number | undefined => (of === 0 ? undefined : count / of);
@@ -56,7 +56,10 @@ function figureOf(
     case 'reply-p95-ms':
       return replyP95Ms;
     case 'cut-off-share':
-      return share(brokenOffEarly, replies);
+      return share(
+        endings.reduce((sum, { cutOffCalls }) => sum + cutOffCalls, 0),
+        calls,
+      );
     case 'interrupted-share':
       return share(brokenOff, replies);
     case 'failed-share':

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { costOf } from '../costs/cost.ts';
 import { readEnvironment } from '../config/env.ts';
 import { problemText } from '../config/problem.ts';
 import { stayAwake, systemClock } from '../kernel/clock.ts';
@@ -190,6 +191,10 @@ export function optionsOf(
     deadlineMs: deadline * 1000,
     env: readEnvironment(),
     dispositionOf: (record) => countedAs(record, record.callBackAtWallMs),
+    costOf: ({ usage }) => {
+      const { currency, total } = costOf(usage, config.prices);
+      return total === 'unknown' ? undefined : { currency, total };
+    },
     fixture: (path) => readFixture(path, systemClock.wallMs(), storedKey),
   };
 }

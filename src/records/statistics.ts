@@ -69,15 +69,15 @@ export interface FigureGroup extends Figures {
 
 /** Ended calls that began in a range, for rules of alerts. */
 export interface RecentCalls {
-  readonly endings: readonly { readonly endReason: string; readonly calls: number }[];
+  /** `cutOffCalls`: those in which the bot spoke into the caller's words. */
+  readonly endings: readonly { readonly endReason: string; readonly calls: number; readonly cutOffCalls: number }[];
   /** The bot's replies, greetings included. */
   readonly replies: number;
   /** Callers' waits for replies; undefined without one. */
   readonly replyP50Ms: number | undefined;
   readonly replyP95Ms: number | undefined;
-  /** Replies that a caller broke off, and those broken off within their first second, as when the bot began too early. */
+  /** Replies that a caller broke off. */
   readonly brokenOff: number;
-  readonly brokenOffEarly: number;
 }
 
 /** What ended calls cost, by a group: a bot, a campaign, a day of UTC or a vendor. */

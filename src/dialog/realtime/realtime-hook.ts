@@ -116,7 +116,8 @@ export class RealtimeHook implements DialogHook {
     this.listener = {
       open: (line) => {
         this.#hasLine = true;
-        void functions.ready.then(() => this.#keeper.open(line));
+        this.#keeper.useLine(line);
+        void functions.ready.then(() => this.#keeper.open());
       },
       hear: (pcm, mayBeTurn) => this.#keeper.audio.hear(pcm, mayBeTurn),
       ...(turns === 'model' ? { onTurnOver: (listener: () => void) => (this.#turnOver = listener) } : {}),

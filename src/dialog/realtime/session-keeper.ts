@@ -73,10 +73,14 @@ export class SessionKeeper {
     );
   }
 
-  /** The call's line is there: opens the first session. */
-  open(line: { readonly rateHz: number; readonly speech: AudioFormat }): void {
+  /** The call's line is there. */
+  useLine(line: { readonly rateHz: number; readonly speech: AudioFormat }): void {
     this.#line = line;
-    this.#session ??= this.#opened();
+  }
+
+  /** Opens the first session. */
+  open(): void {
+    if (!this.#isClosed) this.#session ??= this.#opened();
   }
 
   /**

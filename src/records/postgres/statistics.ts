@@ -59,11 +59,8 @@ const recentReplies = z.object({
   replies: z.number(),
   times: z.tuple([z.number().nullable(), z.number().nullable()]).nullable(),
   broken: z.number(),
-  early: z.number(),
 });
-const NO_REPLIES = { replies: 0, replyP50Ms: undefined, replyP95Ms: undefined, brokenOff: 0, brokenOffEarly: 0 } as const;
-/** A reply that was broken off before this had begun too early. */
-const EARLY_MS = 1_000;
+const NO_REPLIES = { replies: 0, replyP50Ms: undefined, replyP95Ms: undefined, brokenOff: 0 } as const;
 
 /** Figures of calls, from rollups; paths and costs of calls. Uses unencrypted columns only: steps, times, reasons and costs. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
@@ -226,7 +223,11 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     const { owner } = this.tenancy;
     const endings = await inStoreErrors(
       owner
-        .select({ endReason: sql<string>`coalesce(${calls.endReason}, '')`, calls: sql<number>`count(*)::int` })
+        .select({
+          endReason: sql<string>`coalesce(${calls.endReason}, '')`,
+          calls: sql<number>`count(*)::int`,
+          cutOffCalls: sql<number>`(count(*) FILTER (WHERE ${calls.cutOffs} > 0))::int`,
+        })
         .from(calls)
         .where(where)
         .groupBy(calls.endReason)
@@ -236,21 +237,19 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     const rows = await inStoreErrors(
       owner.execute(sql`
       SELECT count(*)::int AS replies, percentile_cont(ARRAY[0.5, 0.95]::float8[]) WITHIN GROUP (ORDER BY ${waited}) AS times,
-        (count(*) FILTER (WHERE ${turns.interrupted}))::int AS broken,
-        (count(*) FILTER (WHERE ${turns.interrupted} AND ${turns.botEndedAtMs} - ${turns.botStartedAtMs} < ${EARLY_MS}))::int AS early
+        (count(*) FILTER (WHERE ${turns.interrupted}))::int AS broken
       FROM ${calls} JOIN ${turns} ON ${turns.tenantId} = ${calls.tenantId} AND ${turns.callId} = ${calls.id} WHERE ${where}`),
     );
     const [found] = z.array(recentReplies).parse(rows.rows);
     if (found === undefined) return { ...NO_REPLIES, endings };
     const [replyP50Ms, replyP95Ms] = found.times ?? [undefined, undefined];
-    const { replies, broken: brokenOff, early: brokenOffEarly } = found;
+    const { replies, broken: brokenOff } = found;
     return {
       endings,
       replies,
       replyP50Ms: replyP50Ms ?? undefined,
       replyP95Ms: replyP95Ms ?? undefined,
       brokenOff,
-      brokenOffEarly,
     };
   }
 

@@ -313,6 +313,6 @@ function timesOf({ times = {} }: ExpectationDocument, call: Evidence): Unmet[] {
 
 function costOf({ cost: expected }: ExpectationDocument, { cost }: Evidence): Unmet[] {
   if (expected === undefined || (cost !== undefined && cost.total <= expected.most)) return [];
-  const got = cost === undefined ? 'there are no prices' : `${cost.total} ${cost.currency}`;
+  const got = cost === undefined ? 'a cost that is unknown: a price is missing' : `${cost.total} ${cost.currency}`;
   return [{ keys: ['cost'], expected: `a cost of at most ${expected.most}`, got }];
 }

@@ -60,7 +60,7 @@ export interface Evidence {
   readonly interruptionsIgnored: number;
   /** How often the bot began to answer while the caller still spoke; known of calls with sound alone. */
   readonly cutOffs: number;
-  /** Undefined where there are no prices. */
+  /** Undefined where it is not known. */
   readonly cost: CallPrice | undefined;
   readonly times: CallTimes;
   /** Errors of a dialog that had no answer. */

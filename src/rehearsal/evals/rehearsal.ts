@@ -19,6 +19,6 @@ export interface Rehearsal {
   readonly deadlineMs: number;
   /** What a campaign counts an ended call as. */
   readonly dispositionOf: (record: CallRecord) => string | undefined;
-  /** What an ended call cost; absent where there are no prices. */
+  /** What an ended call cost; undefined where a price is missing. */
   readonly costOf?: ((record: CallRecord) => CallPrice | undefined) | undefined;
 }

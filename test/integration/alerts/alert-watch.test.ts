@@ -105,12 +105,11 @@ const SLOW: AlertRule = {
 function watchOf(p95: () => number, more: Partial<AlertWatchParts> = {}, path = 'alerts.json') {
   const clock = new ManualClock();
   const recent = async () => ({
-    endings: [{ endReason: 'finished', calls: 50 }],
+    endings: [{ endReason: 'finished', calls: 50, cutOffCalls: 0 }],
     replies: 100,
     replyP50Ms: 500,
     replyP95Ms: p95(),
     brokenOff: 0,
-    brokenOffEarly: 0,
   });
   const sources = { statistics: { recent, spentSince: async () => [] }, problems: async () => [], tenants: () => ['default'] };
   const alerts = { channels, rules: [SLOW] };

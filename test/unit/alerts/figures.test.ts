@@ -6,14 +6,13 @@ const sources: FigureSources = {
   statistics: {
     recent: async (_tenants, { botName }) => ({
       endings: [
-        { endReason: 'said-goodbye', calls: botName === undefined ? 15 : 3 },
-        { endReason: 'dialog-failed', calls: 5 },
+        { endReason: 'said-goodbye', calls: botName === undefined ? 15 : 3, cutOffCalls: 1 },
+        { endReason: 'dialog-failed', calls: 5, cutOffCalls: 2 },
       ],
       replies: 100,
       replyP50Ms: 800,
       replyP95Ms: 2_400,
       brokenOff: 20,
-      brokenOffEarly: 4,
     }),
     spentSince: async (_tenants, sinceMs) => [
       { botName: 'clinic', micros: 2_500_000 + sinceMs },
@@ -39,7 +38,7 @@ const rule = (figure: AlertRule['figure'], more: Partial<AlertRule> = {}): Alert
 test.each([
   { about: rule('reply-p95-ms'), value: 2_400 },
   { about: rule('reply-p50-ms'), value: 800 },
-  { about: rule('cut-off-share'), value: 0.04 },
+  { about: rule('cut-off-share'), value: 0.15 },
   { about: rule('interrupted-share'), value: 0.2 },
   { about: rule('failed-share'), value: 0.25 },
   { about: rule('calls'), value: 20 },
