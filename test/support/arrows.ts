@@ -29,7 +29,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
     uses: 'kernel config costs alerts observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts/shared-state',
   },
   cli: {
-    uses: 'kernel config observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',
+    uses: 'kernel config costs observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',
   },
   // The console asks the API: it knows the server by types.
   console: { uses: '', types: 'config http records' },

@@ -8,7 +8,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import botSchema from '../../../../../config/schemas/bot.json' with { type: 'json' };
 import type { BotProblemView } from '../../../../http/api/bots/bot-views.ts';
 import { styleNonce } from '../../../parts/style-nonce.ts';
-import { type SchemaNode, suggestionsAt } from './schema-completion.ts';
+import { suggestionsAt } from './schema-completion.ts';
 
 export interface YamlEditorProps {
   readonly text: string;
