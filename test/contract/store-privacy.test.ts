@@ -87,7 +87,7 @@ describe.each([
           endedAtMs: 31_000,
           endReason: 'caller-hangup',
           botVersion: 'v7',
-          summary: { interruptions: 2, notUnderstood: 0 },
+          summary: { interruptions: 2 },
           variables: { day: 'Tuesday', phone: '+919876543210' },
           // The greeting is not waited for.
           turns: [waited(0, 'start', 9_000), waited(1, 'spoken', 700.4), waited(2, 'keyed', 300), waited(3, 'spoken', 1_499.6)],
@@ -98,9 +98,9 @@ describe.each([
           endedAtMs: 7_000,
           endReason: 'dialog-failed',
           language: 'hi',
-          summary: { interruptions: 0, notUnderstood: 1 },
+          summary: { interruptions: 0 },
           variables: { day: 'मंगलवार', phone: 'Tuesday' },
-          turns: [waited(0, 'spoken', 400), waited(1, 'spoken', 600)],
+          turns: [waited(0, 'spoken', 400), { ...waited(1, 'spoken', 600), callerText: '' }],
         },
         {
           id: 'o3',

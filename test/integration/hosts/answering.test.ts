@@ -74,6 +74,8 @@ describe('who answers an outbound call', () => {
         OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
         OFFHOOK_TWILIO_API_URL: api.url,
         OFFHOOK_DIALLING__CARRIER: 'twilio',
+        // It is always noon where these people are.
+        OFFHOOK_DIALLING__ZONE_SOURCE: 'given',
         OFFHOOK_DIALLING__CALLER_IDS: `${CALLER_ID}@twilio`,
         OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
       },

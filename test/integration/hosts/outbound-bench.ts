@@ -84,6 +84,8 @@ export async function startOutboundBench(
     OFFHOOK_TWILIO_AUTH_TOKEN: TOKEN,
     OFFHOOK_TWILIO_API_URL: carrier.url,
     OFFHOOK_DIALLING__CALLER_IDS: '+442079460001',
+    // It is always noon where these people are.
+    OFFHOOK_DIALLING__ZONE_SOURCE: 'given',
     OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
     ...env,
   };

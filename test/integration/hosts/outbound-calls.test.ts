@@ -53,6 +53,8 @@ describe('outbound calls', () => {
         OFFHOOK_VONAGE_PRIVATE_KEY: vonage.privateKey,
         OFFHOOK_VONAGE_API_URL: vonage.url,
         OFFHOOK_DIALLING__CARRIER: 'twilio',
+        // It is always noon where these people are.
+        OFFHOOK_DIALLING__ZONE_SOURCE: 'given',
         OFFHOOK_DIALLING__CALLER_IDS: `${CALLER_ID}@twilio,${VONAGE_ID}@vonage`,
         OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
         OFFHOOK_WEBHOOKS__ENDPOINTS: endpoints,

@@ -45,6 +45,8 @@ describe('a placed call with duties', () => {
         OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
         OFFHOOK_TWILIO_API_URL: api.url,
         OFFHOOK_DIALLING__CARRIER: 'twilio',
+        // It is always noon where these people are.
+        OFFHOOK_DIALLING__ZONE_SOURCE: 'given',
         OFFHOOK_DIALLING__CALLER_IDS: `${CALLER_ID}@twilio`,
         OFFHOOK_DIALLING__CALLS_PER_SECOND: '100',
         OFFHOOK_DIALLING__FOLDER: folder,

@@ -84,7 +84,9 @@ describe('a call is as expected', () => {
     const cost = { currency: 'USD', total: 0.05 };
     expect(unmet({ cost: { most: 0.05 } }, { cost })).toEqual([]);
     expect(unmet({ cost: { most: 0.04 } }, { cost })).toEqual([{ keys: ['cost'], text: 'a cost of at most 0.04 | 0.05 USD' }]);
-    expect(unmet({ cost: { most: 1 } })).toEqual([{ keys: ['cost'], text: 'a cost of at most 1 | a cost that is unknown: a price is missing' }]);
+    expect(unmet({ cost: { most: 1 } })).toEqual([
+      { keys: ['cost'], text: 'a cost of at most 1 | a cost that is unknown: a price is missing' },
+    ]);
   });
 
   it('was not cut off more often than it may be', () => {
