@@ -8,6 +8,7 @@ export default defineConfig({
       'test/long/**/*.test.ts',
       'test/unit/**/*.test.ts',
       'test/integration/{records/erasing-after-kills,platform/containers,platform/medical,platform/engines/engines}.test.ts',
+      'test/integration/cli/eval-sound.test.ts',
       'test/integration/{hosts/carriers,hosts/resuming,http/carrier-fuzz}.test.ts',
       'test/contract/{dialling,shared-state}.test.ts',
       'test/e2e/campaign-demo.test.ts',
