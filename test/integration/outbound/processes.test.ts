@@ -24,6 +24,7 @@ describe('two processes on one Postgres and one Redis', () => {
         bot: 'reminder',
         from: CALLER_ID,
         profile: 'none',
+        zoneSource: 'given',
         callsPerSecond: 100,
         concurrency: 100,
         attempts: { most: 1 },

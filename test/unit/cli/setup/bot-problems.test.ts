@@ -63,7 +63,7 @@ test.each([
   {
     note: 'a kind of dialog that does not exist',
     file: 'name: a\nvoice: Nisha\ndialog:\n  kind: flwo\n  file: a.flow\n',
-    text: 'dialog.kind (a.yaml:4) is "flwo": allowed is flow, module, http, relay, llm. Did you mean flow?',
+    text: 'dialog.kind (a.yaml:4) is "flwo": allowed is flow, module, http, relay, llm, realtime. Did you mean flow?',
   },
   {
     note: 'an unknown key of a group',
