@@ -99,6 +99,10 @@ describe('FieldModel', () => {
         "amount: the model's value is no integer",
         "day: the model's quote is not in the transcript",
       ],
+      // The server does not say how many tokens its answer took.
+      usage: [
+        { amount: 1, job: 'analysis', model: 'small', unit: 'unreported-answers', vendor: expect.stringContaining('127.0.0.1') },
+      ],
     });
   });
 
@@ -113,6 +117,6 @@ describe('FieldModel', () => {
   it('tells a refusal, which is final, from a model that is away', async () => {
     answers = [401];
     await expect(fill()).rejects.toMatchObject({ code: 'OFFHOOK_ANALYSIS_MODEL', retryable: false });
-    expect(await model.extract([], said, 'en', AbortSignal.timeout(1000))).toEqual({ fields: [], problems: [] });
+    expect(await model.extract([], said, 'en', AbortSignal.timeout(1000))).toEqual({ fields: [], problems: [], usage: [] });
   });
 });
