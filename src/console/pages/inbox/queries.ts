@@ -8,7 +8,6 @@ import { pathOf } from '../call/queries.ts';
 
 type ReviewPage = z.output<typeof reviewPageView>;
 export type Listed = ReviewPage['reviews'][number];
-export type Finding = Listed['findings'][number];
 export type CallReview = z.output<typeof callReviewView>;
 
 /** What the list shows, as in the page's address. */
