@@ -69,7 +69,9 @@ export class EvalRuns {
     const ids = await this.#ids();
     for (const old of ids.slice(MOST_RUNS - 1)) rmSync(join(this.#folder, old), { recursive: true, force: true });
     const stamp = new Date(nowMs).toISOString().replaceAll(/[-:]/gu, '').replace('T', '-').slice(0, 15);
-    const id = `${stamp}-${createHash('sha256').update(`${nowMs} ${process.pid} ${asked.seed}`).digest('hex').slice(0, 6)}`;
+    // The milliseconds come first, so that ids sort by time.
+    const ms = String(Math.floor(nowMs) % 1000).padStart(3, '0');
+    const id = `${stamp}-${ms}${createHash('sha256').update(`${nowMs} ${process.pid} ${asked.seed}`).digest('hex').slice(0, 3)}`;
     mkdirSync(join(this.#folder, id), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.#folder, id, PLAN), JSON.stringify(asked));
     return this.#started(id, new Map());

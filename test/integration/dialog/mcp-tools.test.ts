@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -10,11 +8,9 @@ import { loadBotDialog } from '../../../src/dialog/bot-dialog.ts';
 import type { BotDialog } from '../../../src/dialog/bot-dialog.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { untilPasses } from '../../support/eventually.ts';
+import { EVERYTHING, EverythingServer } from '../../support/everything-server.ts';
 import { type ModelAnswer, type ModelAsked, ScriptedModel } from '../../support/scripted-model.ts';
 import { actionsOf, CALL, spoken, textOf, turnOf } from './bot-server.ts';
-
-const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
 async function dialogOf(mcp: object, more: Partial<Bot> = {}, clock: Clock = systemClock): Promise<BotDialog> {
   const dialog = { kind: 'llm', baseUrl: 'http://model.test/v1', model: 'm', instructions: 'Help.', mcp };
@@ -29,38 +25,12 @@ const calling =
     return role === 'tool' ? `It says: ${content}` : [{ name, args }];
   };
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-let http: ChildProcess;
-let port = 0;
-
-async function startHttpServer(): Promise<void> {
-  http = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
-    env: { ...process.env, PORT: String(port) },
-    stdio: 'ignore',
-  });
-  await untilPasses(() => fetch(`http://127.0.0.1:${port}/mcp`).then((response) => response.body?.cancel()));
-}
-
-async function stopHttpServer(): Promise<void> {
-  const gone = once(http, 'exit');
-  http.kill('SIGKILL');
-  await gone;
-}
+let http: EverythingServer;
 
 beforeAll(async () => {
-  port = await freePort();
-  await startHttpServer();
+  http = await EverythingServer.start();
 });
-afterAll(stopHttpServer);
+afterAll(() => http.stop());
 
 it('uses a server over standard input and output: its schemas go to the model, and its answer comes back', async () => {
   using model = new ScriptedModel(calling('all_get-sum', { a: 2, b: 40 }));
@@ -86,7 +56,7 @@ it('uses a server over standard input and output: its schemas go to the model, a
 it('is connected once for all calls, uses a restarted server again, and tells the model of a dead one', async () => {
   using model = new ScriptedModel(calling('web_echo', { message: 'hello' }));
   const clock = new ManualClock();
-  const dialog = await dialogOf({ web: { url: `http://127.0.0.1:${port}/mcp`, tools: ['echo'] } }, {}, clock);
+  const dialog = await dialogOf({ web: { url: http.url, tools: ['echo'] } }, {}, clock);
   const release = dialog.hold?.();
   const one = dialog.hooks.create(CALL);
   const two = dialog.hooks.create(CALL);
@@ -94,10 +64,10 @@ it('is connected once for all calls, uses a restarted server again, and tells th
   await one.dispose?.();
   expect(textOf(await actionsOf(two, turnOf(spoken('two'), 1)))).toContain('Echo: hello');
   // The new process does not know the session.
-  await stopHttpServer();
-  await startHttpServer();
+  await http.stop();
+  await http.start();
   expect(textOf(await actionsOf(two, turnOf(spoken('three'), 2)))).toContain('Echo: hello');
-  await stopHttpServer();
+  await http.stop();
   expect(textOf(await actionsOf(two, turnOf(spoken('four'), 3)))).toMatch(
     /It says: error: the MCP server web cannot be used now/u,
   );
@@ -106,7 +76,7 @@ it('is connected once for all calls, uses a restarted server again, and tells th
     /It says: error: the MCP server web cannot be used now/u,
   );
   expect(model.asked.length).toBe(asked + 2);
-  await startHttpServer();
+  await http.start();
   clock.advance(60_000);
   expect(textOf(await actionsOf(two, turnOf(spoken('six'), 5)))).toContain('Echo: hello');
   await two.dispose?.();
@@ -143,7 +113,7 @@ it('ends a tool at its time limit, and cuts a long result', async () => {
   });
   const dialog = await dialogOf({
     all: {
-      url: `http://127.0.0.1:${port}/mcp`,
+      url: http.url,
       maxCharacters: 100,
       tools: ['echo', { name: 'trigger-long-running-operation', timeoutMs: 300 }],
     },
