@@ -1,3 +1,6 @@
+// Loaded before anything is timed: the gateway loads them with the first server.
+import '@modelcontextprotocol/sdk/client/index.js';
+import '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
