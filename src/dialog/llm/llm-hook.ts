@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
-import { z, ZodError } from 'zod';
+import { z } from 'zod';
 import { sleep } from '../../kernel/waiting.ts';
 import { beginModelCall, spanOfTool } from '../../observability/model-spans.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
@@ -10,18 +10,15 @@ import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
 import { boundedFetch } from '../bounded-fetch.ts';
 import type { Guard, Sources } from '../guard/guard.ts';
 import { guarded } from '../guard/guarded-speech.ts';
-import { CallTools } from '../tools/call-tools.ts';
+import { CallTools, type UsedTool, useTool } from '../tools/call-tools.ts';
 import { ownTools } from '../tools/own-tools.ts';
 import { ToolBox } from '../tools/tool-box.ts';
 import {
   CALL_TOOLS,
-  callAction,
   type CodeTool,
   isCallTool,
   type ModelTransfers,
-  STOP_WAITING,
   STOP_WAITING_TOOL,
-  stopWaiting,
   type Tool,
   transferTools,
   type WebTool,
@@ -297,24 +294,14 @@ export class LlmHook implements DialogHook {
   }
 
   async #use(call: ToolCall, turn: DialogTurn, signal: AbortSignal): Promise<UsedTool> {
-    let args: unknown;
-    try {
-      args = call.args.trim() === '' ? {} : JSON.parse(call.args);
-      if (call.name === STOP_WAITING)
-        return { answer: this.#tools.cancel(stopWaiting.parse(args).name) > 0 ? 'stopped' : 'nothing runs' };
-      const action = callAction(call.name, args, this.#settings.transfers);
-      if (action !== undefined) return { action, answer: 'done' };
-    } catch (error) {
-      if (error instanceof SyntaxError || error instanceof ZodError) return { answer: 'error: the arguments cannot be used' };
-      throw error;
-    }
-    const answered = await this.#tools.call({ name: call.name, args }, turn, signal);
-    if (answered === undefined) return { answer: `error: there is no tool named ${call.name}` };
-    const begun = this.#calls.findLast(({ name, args: given }) => name === call.name && given === call.args);
-    if (begun !== undefined) begun.answer = answered.text.slice(0, MOST_SAVED_CHARACTERS);
-    if (answered.kind === 'later') return { answer: answered.text, say: answered.say };
-    this.#note(call.name, call.args, answered.text);
-    return { answer: answered.text };
+    const { transfers } = this.#settings;
+    const used = await useTool(call, { tools: this.#tools, transfers }, turn, signal);
+    if (used === undefined) return { answer: `error: there is no tool named ${call.name}` };
+    if (used.own === undefined) return used;
+    const begun = this.#calls.findLast(({ name, args }) => name === call.name && args === call.args);
+    if (begun !== undefined) begun.answer = used.answer.slice(0, MOST_SAVED_CHARACTERS);
+    if (used.own === 'result') this.#note(call.name, call.args, used.answer);
+    return used;
   }
 
   /** Keeps a result for later turns. */
@@ -346,14 +333,6 @@ export class LlmHook implements DialogHook {
       caller: [...said, ...history.flatMap(({ role, text }) => (role === 'caller' ? [text] : []))],
     };
   }
-}
-
-/** What a tool of a turn has done. */
-interface UsedTool {
-  readonly action?: DialogAction;
-  /** The bot's words while the tool goes on running. */
-  readonly say?: string | undefined;
-  readonly answer: string;
 }
 
 /** Messages as traces show them, where they may have words. */

@@ -1,17 +1,8 @@
 import { z, ZodError } from 'zod';
 import type { AnswerContract } from '../../language/index.ts';
-import {
-  CALL_TOOLS,
-  callAction,
-  isCallTool,
-  type ModelTransfers,
-  STOP_WAITING,
-  STOP_WAITING_TOOL,
-  stopWaiting,
-  transferTools,
-} from '../llm/tools.ts';
-import type { CallTools } from '../tools/call-tools.ts';
-import type { DialogAction, DialogTurn } from '../port.ts';
+import { CALL_TOOLS, isCallTool, type ModelTransfers, STOP_WAITING_TOOL, transferTools } from '../llm/tools.ts';
+import { argumentsOf, BAD_ARGUMENTS, type CallTools, type UsedTool, useTool } from '../tools/call-tools.ts';
+import type { DialogTurn } from '../port.ts';
 import type { ModelFunction } from './vendor.ts';
 
 const ASK_KEYS = 'ask_keys';
@@ -45,16 +36,10 @@ export interface AskedKeys {
   readonly sayAgain: string;
 }
 
-/** What a call of a function led to. `answer` goes to the model. */
-export interface FunctionOutcome {
-  readonly answer: string;
-  readonly action?: DialogAction;
-  /** The bot's words while a slow tool goes on running. */
-  readonly say?: string | undefined;
+/** What a call of a function led to. */
+export interface FunctionOutcome extends UsedTool {
   readonly keys?: AskedKeys;
 }
-
-const BAD_ARGUMENTS: FunctionOutcome = { answer: 'error: the arguments cannot be used' };
 
 /** The functions of a bot's model in one call: the call's own, its transfers, keys, and the bot's tools. */
 export class ModelFunctions {
@@ -90,21 +75,19 @@ export class ModelFunctions {
 
   /** Rejects only when the signal aborts: the model gets failures as a text that it can tell the caller. @param args JSON text */
   async call(name: string, args: string, turn: DialogTurn, signal: AbortSignal): Promise<FunctionOutcome> {
-    let given: unknown;
-    try {
-      given = args.trim() === '' ? {} : JSON.parse(args);
-      if (name === ASK_KEYS) return keysOf(askedKeys.parse(given));
-      if (name === STOP_WAITING)
-        return { answer: this.#tools.cancel(stopWaiting.parse(given).name) > 0 ? 'stopped' : 'nothing runs' };
-      const action = callAction(name, given, this.#transfers);
-      if (action !== undefined) return { action, answer: 'done' };
-    } catch (error) {
-      if (error instanceof SyntaxError || error instanceof ZodError) return BAD_ARGUMENTS;
-      throw error;
-    }
-    const answered = await this.#tools.call({ name, args: given }, turn, signal);
-    if (answered === undefined) return { answer: `error: there is no function named ${name}` };
-    return { answer: answered.text, say: answered.kind === 'later' ? answered.say : undefined };
+    if (name === ASK_KEYS) return askedFor(args);
+    const used = await useTool({ name, args }, { tools: this.#tools, transfers: this.#transfers }, turn, signal);
+    return used ?? { answer: `error: there is no function named ${name}` };
+  }
+}
+
+/** @param args JSON text */
+function askedFor(args: string): FunctionOutcome {
+  try {
+    return keysOf(askedKeys.parse(argumentsOf(args)));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof ZodError) return BAD_ARGUMENTS;
+    throw error;
   }
 }
 

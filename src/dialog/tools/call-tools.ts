@@ -1,7 +1,8 @@
-import { z } from 'zod';
+import { z, ZodError } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/waiting.ts';
-import type { DialogTurn } from '../port.ts';
+import { callAction, type ModelTransfers, STOP_WAITING, stopWaiting } from '../llm/tools.ts';
+import type { DialogAction, DialogTurn } from '../port.ts';
 import type { ToolBox } from './tool-box.ts';
 import type { Tool, ToolDefinition } from './tool.ts';
 
@@ -241,4 +242,47 @@ export class CallTools {
     if (this.running.length === 0) await this.#release();
     else void Promise.all(this.#slow.map(({ done }) => done)).then(this.#release);
   }
+}
+
+/** What a model's call of a tool led to. */
+export interface UsedTool {
+  /** For the model. */
+  readonly answer: string;
+  readonly action?: DialogAction;
+  /** The bot's words while the tool goes on running. */
+  readonly say?: string | undefined;
+  /** Set for one of the bot's own tools. */
+  readonly own?: ToolAnswer['kind'];
+}
+
+export const BAD_ARGUMENTS: UsedTool = { answer: 'error: the arguments cannot be used' };
+
+/** The arguments of a model's call. @throws SyntaxError */
+export function argumentsOf(text: string): unknown {
+  return text.trim() === '' ? {} : JSON.parse(text);
+}
+
+/**
+ * Uses a tool of the call, or one of the bot's own. Rejects only when the signal aborts.
+ * @param call its arguments as JSON text
+ * @returns undefined when there is no such tool
+ */
+export async function useTool(
+  { name, args }: { readonly name: string; readonly args: string },
+  { tools, transfers }: { readonly tools: CallTools; readonly transfers: ModelTransfers },
+  turn: DialogTurn,
+  signal: AbortSignal,
+): Promise<UsedTool | undefined> {
+  let given: unknown;
+  try {
+    given = argumentsOf(args);
+    if (name === STOP_WAITING) return { answer: tools.cancel(stopWaiting.parse(given).name) > 0 ? 'stopped' : 'nothing runs' };
+    const action = callAction(name, given, transfers);
+    if (action !== undefined) return { action, answer: 'done' };
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof ZodError) return BAD_ARGUMENTS;
+    throw error;
+  }
+  const answered = await tools.call({ name, args: given }, turn, signal);
+  return answered && { answer: answered.text, say: answered.kind === 'later' ? answered.say : undefined, own: answered.kind };
 }
