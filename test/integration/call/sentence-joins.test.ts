@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
 import { CallBench } from '../../unit/call/call-bench.ts';
-import { largestStep } from '../../unit/call/outbound/largest-step.ts';
+import { largestStep } from '../../support/largest-step.ts';
 import { hangs } from '../../support/patience.ts';
 
 const MS = 8;

@@ -34,9 +34,12 @@ export function measuredTone(pcm: Int16Array, hz: number, rateHz: number): Measu
   return { levelDb, restDb: 10 * Math.log10(Math.max(1e-9, 1 - share)), pcm };
 }
 
-/** The largest step from one sample to the next: a click is one that the tone itself never makes. */
-export function largestStep(pcm: Int16Array): number {
-  let largest = 0;
-  for (let at = 1; at < pcm.length; at += 1) largest = Math.max(largest, Math.abs((pcm[at] ?? 0) - (pcm[at - 1] ?? 0)));
-  return largest;
+/** A late frame leaves a hole before it: without the hole, its sound goes on where it stopped. */
+export function withoutHoles(
+  pcm: Int16Array,
+  holes: readonly { readonly atMs: number; readonly durationMs: number }[],
+  rateHz: number,
+): Int16Array {
+  const isInHole = (ms: number): boolean => holes.some(({ atMs, durationMs }) => ms >= atMs && ms < atMs + durationMs);
+  return pcm.filter((_sample, at) => !isInHole((at * 1000) / rateHz));
 }

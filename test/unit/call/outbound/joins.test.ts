@@ -3,7 +3,7 @@ import { encodeMulaw } from '../../../../src/audio/g711.ts';
 import { sine } from '../../../../src/audio/tone.ts';
 import type { DialogAction, DialogTurn } from '../../../../src/dialog/port.ts';
 import { CallBench } from '../call-bench.ts';
-import { largestStep } from './largest-step.ts';
+import { largestStep } from '../../../support/largest-step.ts';
 
 /**
  * What is heard where one stretch of the bot's voice ends and the next begins. A click is a step that the voice around it does
