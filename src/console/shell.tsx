@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Box, Burger, Group, Menu, Text, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Box, Burger, Group, Menu, Text, useMantineColorScheme } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Contrast, Search } from 'lucide-react';
 import { type ReactNode, Suspense, use, useState } from 'react';
@@ -54,25 +54,18 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
     { name: w.keys, keys: '?', run: () => setDialog('keys') },
   ]);
   return (
-    <AppShell
-      layout="alt"
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !opened } }}
-      padding={{ base: 'md', sm: 'lg' }}
-    >
+    <div data-menu={opened || undefined}>
       <a href="#content" className="skip">
         {w.skip}
       </a>
-      <AppShell.Header px="md" hiddenFrom="sm">
-        <Group h="100%" gap="sm" wrap="nowrap">
-          <Burger opened={opened} onClick={toggle} size="sm" aria-label={w.menu} />
-          <Brand />
-          <ActionIcon variant="subtle" color="gray" size="lg" ml="auto" aria-label={w.find} onClick={() => setDialog('palette')}>
-            <Search size={18} aria-hidden />
-          </ActionIcon>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar p="xs" className={classes['bar']} aria-label={w.navigation}>
+      <header className={classes['top']}>
+        <Burger opened={opened} onClick={toggle} size="sm" aria-label={w.menu} />
+        <Brand />
+        <ActionIcon variant="subtle" color="gray" size="lg" ml="auto" aria-label={w.find} onClick={() => setDialog('palette')}>
+          <Search size={18} aria-hidden />
+        </ActionIcon>
+      </header>
+      <nav className={classes['bar']} aria-label={w.navigation}>
         <Group className={classes['brand']} justify="space-between" wrap="nowrap">
           <Brand />
           <Burger opened={opened} onClick={close} hiddenFrom="sm" size="sm" aria-label={w.menu} />
@@ -88,10 +81,10 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
           <LanguageMenu />
           <ThemeButton />
         </div>
-      </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1}>
+      </nav>
+      <main id="content" tabIndex={-1} className={classes['main']}>
         <Content pages={pages} />
-      </AppShell.Main>
+      </main>
       {dialog === undefined ? null : (
         <PageBoundary>
           <Suspense>
@@ -103,7 +96,7 @@ export function Shell({ account }: { readonly account?: ReactNode }): ReactNode 
           </Suspense>
         </PageBoundary>
       )}
-    </AppShell>
+    </div>
   );
 }
 

@@ -196,7 +196,7 @@ function NoCalls(): ReactNode {
       {mayTalk ? (
         <>
           {' '}
-          <Anchor component={Link} href="/talk">
+          <Anchor component={Link} href="/talk" underline="always">
             {w.toTalk}
           </Anchor>
         </>
