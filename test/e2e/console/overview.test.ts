@@ -20,14 +20,19 @@ interface Made {
   readonly waitedMs?: number;
   readonly caller?: string;
   readonly isCutOff?: boolean;
+  /** What the bot answers the caller. */
+  readonly answer?: string;
 }
 
 function made({ id, atMs, endReason = 'finished', version = 'bbbb00000002', bot = 'clinic', ...rest }: Made): NewCallRecord {
-  const { waitedMs = 700, caller = 'On Tuesday', isCutOff = false } = rest;
+  const { waitedMs = 700, caller = 'On Tuesday', isCutOff = false, answer = 'Tuesday it is. Goodbye.' } = rest;
   const turn = { interrupted: isCutOff, latencies: {} };
+  // The dialog takes all but half a second of the wait.
   const timeline = [
-    { type: 'first-frame', atMs: 6_000, turn: 1 },
-    { type: 'clear', atMs: 6_500, turn: 1, onsetMs: 6_300, by: 'voice' },
+    { type: 'dialog-asked', atMs: 5_300, turn: 1 },
+    { type: 'dialog-answered', atMs: 4_800 + waitedMs, turn: 1 },
+    { type: 'first-frame', atMs: 5_300 + waitedMs, turn: 1 },
+    ...(isCutOff ? [{ type: 'clear', atMs: 6_500, turn: 1, onsetMs: 6_300, by: 'voice' }] : []),
   ];
   return callRecordOf({
     id,
@@ -57,15 +62,15 @@ function made({ id, atMs, endReason = 'finished', version = 'bbbb00000002', bot 
         index: 1,
         inputKind: 'spoken',
         callerText: caller,
-        botText: 'Tuesday it is. Goodbye.',
-        botHeardText: 'Tuesday it is. Goodbye.',
+        botText: answer,
+        botHeardText: answer,
         latencies: { total: waitedMs },
         startedAtMs: atMs + 5_300,
         botStartedAtMs: atMs + 6_000,
         botEndedAtMs: atMs + 8_000,
       },
     ],
-    timeline: isCutOff ? timeline : [],
+    timeline,
   });
 }
 
@@ -73,7 +78,13 @@ function made({ id, atMs, endReason = 'finished', version = 'bbbb00000002', bot 
 const CALLS: readonly NewCallRecord[] = [
   ...Array.from({ length: 8 }, (_, n) => made({ id: `well${n}`, atMs: TODAY + 9 * HOUR_MS + n * 60_000 })),
   made({ id: 'cut', atMs: TODAY + 10 * HOUR_MS, isCutOff: true }),
-  made({ id: 'angry', atMs: TODAY + 10 * HOUR_MS + 60_000, caller: 'This is ridiculous', endReason: 'caller-hangup' }),
+  made({
+    id: 'angry',
+    atMs: TODAY + 10 * HOUR_MS + 60_000,
+    caller: 'This is ridiculous',
+    answer: 'Sorry, I did not understand. Which day would suit you?',
+    endReason: 'caller-hangup',
+  }),
   made({ id: 'slow', atMs: TODAY + 10 * HOUR_MS + 120_000, waitedMs: 4_200 }),
   made({ id: 'desk', atMs: TODAY + 10 * HOUR_MS + 180_000, bot: 'desk', endReason: 'transferred' }),
   ...Array.from({ length: 4 }, (_, n) =>
@@ -137,14 +148,30 @@ describe.runIf(chromiumProgram !== undefined)('the overview and the calls to loo
     expect(opened.foreign).toEqual([]);
   });
 
-  it('finds a call in which the caller was cut off in two clicks', async () => {
+  it.each([
+    ['finds a call in which the caller was cut off', 'Caller cut off', 'cut'],
+    ['sees why a reply was slow', 'Slowest 5 %', 'slow'],
+  ])('%s with two clicks', async (_task, figure, id) => {
     await using opened = await open('operator');
     const { page } = opened;
-    await page.getByRole('link', { name: /^Caller cut off/u }).click();
+    await page.getByRole('link', { name: new RegExp(`^${figure}`, 'u') }).click();
     await page.getByText('1 call', { exact: true }).waitFor();
     await page.getByRole('row').nth(1).click();
-    await page.waitForURL('**/calls/cut**');
-    await page.getByText('Caller cut off').first().waitFor();
+    await page.waitForURL(`**/calls/${id}**`);
+    if (id === 'cut') await page.getByText('Caller cut off').first().waitFor();
+    else await page.getByRole('list', { name: 'Timing' }).getByText('Slowest: Dialog').waitFor();
+    expect(opened.complaints).toEqual([]);
+  });
+
+  it('hears the sentence that was not understood with three clicks', async () => {
+    await using opened = await open('operator');
+    const { page } = opened;
+    await page.getByRole('link', { name: /^Not understood/u }).click();
+    await page.getByText('1 call', { exact: true }).waitFor();
+    await page.getByRole('row').nth(1).click();
+    await page.getByText('ridiculous', { exact: true }).click();
+    const position = page.getByRole('slider').first();
+    await expect.poll(async () => Number(await position.inputValue()), { timeout: HANGS_MS }).toBeGreaterThan(3);
     expect(opened.complaints).toEqual([]);
   });
 
