@@ -38,6 +38,11 @@ const price = z
     /** Only this model; any model of the vendor without a price of its own when absent. */
     model: z.string().min(1).max(200).optional(),
     unit: pricedUnit,
+    /** Carriers' minutes: only calls to numbers that begin so; of several prices, the longest such beginning counts. */
+    destination: z
+      .string()
+      .regex(/^\+\d{1,15}$/, 'the beginning of a number, such as "+44", in quotes')
+      .optional(),
     /** Of `per` units. */
     price: z.union([z.number().min(0, NOT_A_PRICE).max(1_000_000), z.literal('unknown')], { error: NOT_A_PRICE }),
     currency: currency.optional(),
@@ -49,7 +54,11 @@ const price = z
     /** Where the price is published or agreed. */
     source: z.string().min(1).max(500),
   })
-  .refine(({ unit, step }) => step === undefined || isTimed(unit), { path: ['step'], error: 'is for seconds and minutes alone' });
+  .refine(({ unit, step }) => step === undefined || isTimed(unit), { path: ['step'], error: 'is for seconds and minutes alone' })
+  .refine(({ unit, destination }) => destination === undefined || unit.endsWith('-carrier-minutes'), {
+    path: ['destination'],
+    error: "is for carriers' minutes alone",
+  });
 
 const pricesFile = z
   .strictObject({ currency, prices: z.array(price).max(2000).nullish() })
@@ -63,13 +72,13 @@ const pricesFile = z
           path: ['prices', at, 'currency'],
           message: `all prices are in the file's currency, ${file.currency}`,
         });
-      const name = JSON.stringify([each.vendor, each.model, each.unit]);
+      const name = JSON.stringify([each.vendor, each.model, each.unit, each.destination]);
       const earlier = names.get(name);
       if (earlier !== undefined)
         context.addIssue({
           code: 'custom',
           path: ['prices', at],
-          message: `repeats prices.${earlier}: one price a vendor, model and unit`,
+          message: `repeats prices.${earlier}: one price a vendor, model, unit and destination`,
         });
       else names.set(name, at);
     }

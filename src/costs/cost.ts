@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import type { Price, PriceList } from '../config/prices.ts';
-import { type UsedUnits, usedUnits } from './usage.ts';
+import { type PricedUse, usedUnits } from './usage.ts';
 
 const known = z.number().min(0);
 const knownOrNot = z.union([known, z.literal('unknown')]);
 
 /** What one kind of units of a call costs. */
 export const costPart = usedUnits.extend({
+  /** The beginning of the called number that the price is for. */
+  destination: z.string().max(16).optional(),
   /** Of `per` units; `unknown` where the price file has none. */
   price: knownOrNot,
   per: z.number().positive(),
@@ -35,16 +37,18 @@ const CARRIER_STEP_S = 60;
  * The cost of what a call used: units × price, each part rounded to a millionth of the currency. Minutes at a carrier count in begun steps.
  * A unit without a price has an unknown cost, never 0.
  */
-export function costOf(usage: readonly UsedUnits[], prices: PriceList): CallCost {
-  const parts = usage.flatMap((used): CostPart[] => {
+export function costOf(usage: readonly PricedUse[], prices: PriceList): CallCost {
+  const parts = usage.flatMap(({ calledNumber, ...used }): CostPart[] => {
     if (FREE_UNITS.has(used.unit)) return [{ ...used, price: 0, per: 1, cost: 0 }];
-    const price = priceOf(used, prices);
+    const price = priceOf({ ...used, calledNumber }, prices);
     if (price === undefined || price.price === 'unknown')
       return price === undefined && OPTIONAL_UNITS.has(used.unit)
         ? []
         : [{ ...used, price: 'unknown', per: price?.per ?? 1, cost: 'unknown' }];
     const amount = chargedAmount(used, price);
-    return [{ ...used, amount, price: price.price, per: price.per, cost: rounded((amount * price.price) / price.per) }];
+    const { destination, per } = price;
+    const toThere = destination === undefined ? {} : { destination };
+    return [{ ...used, ...toThere, amount, price: price.price, per, cost: rounded((amount * price.price) / per) }];
   });
   return { currency: prices.currency, ...summed(parts), parts };
 }
@@ -70,17 +74,20 @@ function summed(parts: readonly CostPart[]): Pick<CallCost, 'total' | 'known'> {
   return { total: parts.some(({ cost }) => cost === 'unknown') ? 'unknown' : sum, known: sum };
 }
 
-/** The model's own price, else the vendor's for any model. */
-function priceOf({ vendor, model, unit }: UsedUnits, { prices }: PriceList): Price | undefined {
-  const ofVendor = prices.filter((price) => price.vendor === vendor && price.unit === unit);
+/** The model's own price, else the vendor's for any model; to a number, the one with the longest beginning of it. */
+function priceOf({ vendor, model, unit, calledNumber = '' }: PricedUse, { prices }: PriceList): Price | undefined {
+  const fitting = prices
+    .filter((price) => price.vendor === vendor && price.unit === unit)
+    .filter(({ destination = '' }) => calledNumber.startsWith(destination))
+    .toSorted((one, other) => (other.destination?.length ?? 0) - (one.destination?.length ?? 0));
   return (
-    ofVendor.find((price) => price.model !== undefined && price.model === model) ??
-    ofVendor.find((price) => price.model === undefined)
+    fitting.find((price) => price.model !== undefined && price.model === model) ??
+    fitting.find((price) => price.model === undefined)
   );
 }
 
 /** Seconds and minutes in whole steps, as they are charged. */
-function chargedAmount({ unit, amount }: UsedUnits, { step }: Price): number {
+function chargedAmount({ unit, amount }: PricedUse, { step }: Price): number {
   const inSeconds = unit.endsWith('-minutes') ? 60 : 1;
   const stepS = step ?? (unit.endsWith('-carrier-minutes') ? CARRIER_STEP_S : undefined);
   if (stepS === undefined || amount === 0) return amount;

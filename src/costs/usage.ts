@@ -15,6 +15,11 @@ export const usedUnits = z.object({
 
 export type UsedUnits = z.output<typeof usedUnits>;
 
+/** Units, and the number that was called for minutes at a carrier: prices depend on it. No cost keeps the number. */
+export interface PricedUse extends UsedUnits {
+  readonly calledNumber?: string | undefined;
+}
+
 /** Answers of a model that were cut off before its server said how many tokens they took: their cost is unknown. */
 export const UNREPORTED_ANSWERS = 'unreported-answers';
 
@@ -83,10 +88,13 @@ export function tokenUnits(usage: CompletionUsage): Readonly<Record<string, numb
 export interface CarriedCall {
   readonly carrier: string;
   readonly direction: 'inbound' | 'outbound';
+  /** The number that was called. */
+  readonly to?: string | undefined;
   readonly answeredAtMs?: number | undefined;
   readonly endedAtMs?: number | undefined;
   readonly transfers?:
     | readonly {
+        readonly to?: string | undefined;
         readonly legId?: string | undefined;
         readonly answeredAtMs?: number | undefined;
         readonly endedAtMs?: number | undefined;
@@ -95,18 +103,20 @@ export interface CarriedCall {
 }
 
 /** Minutes at the carrier, one entry for the call and for each agent's leg, since each leg is rounded up by itself. */
-export function carriedMinutes(call: CarriedCall): UsedUnits[] {
-  const { carrier, direction, answeredAtMs, endedAtMs, transfers = [] } = call;
+export function carriedMinutes(call: CarriedCall): PricedUse[] {
+  const { carrier, direction, to, answeredAtMs, endedAtMs, transfers = [] } = call;
   // A tenant's own account is `twilio@acme`.
   const vendor = carrier.replace(/@.*$/u, '');
-  const leg = (way: 'inbound' | 'outbound', fromMs: number | undefined, toMs: number | undefined): UsedUnits[] => {
-    if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return [];
-    return [{ vendor, unit: `${way}-carrier-minutes`, amount: Math.round((toMs - fromMs) / 0.06) / 1e6 }];
-  };
-  return [
-    ...leg(direction, answeredAtMs, endedAtMs),
-    ...transfers.flatMap(({ legId, answeredAtMs: fromMs, endedAtMs: toMs }) =>
-      legId === undefined ? [] : leg('outbound', fromMs, toMs ?? endedAtMs),
-    ),
+  const legs = [
+    { direction, to, answeredAtMs, endedAtMs },
+    ...transfers
+      .filter(({ legId }) => legId !== undefined)
+      .map((leg) => ({ ...leg, direction: 'outbound', endedAtMs: leg.endedAtMs ?? endedAtMs })),
   ];
+  return legs.flatMap((leg) => {
+    const { answeredAtMs: fromMs, endedAtMs: toMs } = leg;
+    if (fromMs === undefined || toMs === undefined || toMs <= fromMs) return [];
+    const amount = Math.round((toMs - fromMs) / 0.06) / 1e6;
+    return [{ vendor, unit: `${leg.direction}-carrier-minutes`, amount, calledNumber: leg.to }];
+  });
 }

@@ -48,8 +48,8 @@ export class SpendGuard {
     const { identity, log, media } = this.#line;
     const most = identity.bot.spend.maximumPerCall ?? maximumPerCall;
     if (most === undefined) return false;
-    const { carrier, direction } = identity.inbound;
-    const carried = carriedMinutes({ carrier, direction, answeredAtMs: 0, endedAtMs: nowMs - (media?.startedMs ?? nowMs) });
+    const { carrier, direction, to } = identity.inbound;
+    const carried = carriedMinutes({ carrier, direction, to, answeredAtMs: 0, endedAtMs: nowMs - (media?.startedMs ?? nowMs) });
     return costOf([...log.usage.all, ...carried], prices).known >= most;
   }
 }

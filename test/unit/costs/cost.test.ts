@@ -91,6 +91,24 @@ describe('the cost of a call', () => {
     expect(parts[0]?.amount).toBeCloseTo(minutes, 5);
   });
 
+  it('has the price of the longest beginning of the number that was called, and no more of that number', () => {
+    const minutes = (price: number, destination?: string): Price =>
+      priced({ vendor: 'twilio', unit: 'outbound-carrier-minutes', price, ...(destination !== undefined && { destination }) });
+    const prices = list(minutes(1), minutes(3, '+447'), minutes(2, '+44'));
+    const call = { carrier: 'twilio', direction: 'outbound', answeredAtMs: 0, endedAtMs: 60_000 } as const;
+    const costTo = (to: string | undefined) => costOf(carriedMinutes({ ...call, to }), prices).parts;
+    expect(costTo('+447700900123')).toEqual([
+      { vendor: 'twilio', unit: 'outbound-carrier-minutes', destination: '+447', amount: 1, price: 3, per: 1, cost: 3 },
+    ]);
+    expect(['+442079460123', '+15550100', 'sip:desk@example.com', undefined].map((to) => costTo(to)[0]?.cost)).toEqual([
+      2, 1, 1, 1,
+    ]);
+    // An agent of a warm transfer is called at a number of their own.
+    const transfers = [{ legId: 'leg_1', to: '+442079460123', answeredAtMs: 0 }];
+    expect(costOf(carriedMinutes({ ...call, to: '+15550100', transfers }), prices).known).toBe(3);
+    expect(costOf(carriedMinutes({ ...call, to: '+15550100' }), list(minutes(2, '+44'))).total).toBe('unknown');
+  });
+
   it('never loses a known part, whatever the order', () => {
     const part = fc.record({ vendor: fc.constantFrom('a', 'b'), amount: fc.nat(100_000) });
     fc.assert(
@@ -107,11 +125,11 @@ describe('the cost of a call', () => {
 
 describe('usage', () => {
   it('counts each leg at a carrier by itself', () => {
-    const call = { carrier: 'plivo', direction: 'inbound', answeredAtMs: 0, endedAtMs: 90_000 } as const;
-    const transfers = [{ legId: 'leg_1', answeredAtMs: 30_000, endedAtMs: 60_000 }, { answeredAtMs: 70_000 }];
+    const call = { carrier: 'plivo', direction: 'inbound', to: '+15550100', answeredAtMs: 0, endedAtMs: 90_000 } as const;
+    const transfers = [{ to: '+15550199', legId: 'leg_1', answeredAtMs: 30_000, endedAtMs: 60_000 }, { answeredAtMs: 70_000 }];
     expect(carriedMinutes({ ...call, transfers })).toEqual([
-      { vendor: 'plivo', unit: 'inbound-carrier-minutes', amount: 1.5 },
-      { vendor: 'plivo', unit: 'outbound-carrier-minutes', amount: 0.5 },
+      { vendor: 'plivo', unit: 'inbound-carrier-minutes', amount: 1.5, calledNumber: '+15550100' },
+      { vendor: 'plivo', unit: 'outbound-carrier-minutes', amount: 0.5, calledNumber: '+15550199' },
     ]);
     expect(carriedMinutes({ ...call, answeredAtMs: undefined })).toEqual([]);
   });

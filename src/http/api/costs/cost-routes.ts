@@ -40,6 +40,7 @@ export const costsView = z.object({
           vendor: z.string(),
           model: z.string().nullable(),
           unit: z.enum(PRICED_UNITS),
+          destination: z.string().nullable(),
           price: z.union([z.number(), z.literal('unknown')]),
           per: z.number(),
           date: z.string(),
@@ -88,10 +89,11 @@ export function costRoutes(app: ApiApp, { store, clock, prices }: ApiDeps): void
 function shownPrices({ currency, prices }: PriceList): z.output<typeof costsView>['prices'] {
   return {
     currency,
-    prices: prices.map(({ vendor, model = null, unit, price, per, date, source }) => ({
+    prices: prices.map(({ vendor, model = null, unit, destination = null, price, per, date, source }) => ({
       vendor,
       model,
       unit,
+      destination,
       price,
       per,
       date,
