@@ -103,8 +103,10 @@ export class InboundAudio {
     return this.#quality.record;
   }
 
+  /** What the recogniser hears: no noise that is to be taken out, and no echo of the bot. */
   #forWords(pcm: Int16Array): Int16Array {
-    return this.#suppressed?.process(pcm) ?? pcm;
+    const heard = this.#suppressed?.process(pcm) ?? pcm;
+    return this.#echo.isEcho(heard) ? new Int16Array(heard.length) : heard;
   }
 
   /**

@@ -1,11 +1,12 @@
 import { DetectorLine } from '../../../audio/detector-line.ts';
 import { FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../../audio/format.ts';
+import { energyOf, rmsLevelDb } from '../../../audio/level.ts';
 import { WINDOW_SAMPLES } from './band-powers.ts';
 import { EchoModel } from './echo-model.ts';
 import { LineClock } from './line-clock.ts';
 import { MOST_LAG_SAMPLES, SEGMENT_SAMPLES } from './echo-search.ts';
 import { SpokenText } from './spoken-text.ts';
-import { echoWorkbench } from './workbench.ts';
+import { echoWorkbench, MOST_SAVED } from './workbench.ts';
 
 /** Likeness that counts as an echo while the call may still turn out to have one: two voices rarely reach it by chance. */
 const ALIKE = 0.46;
@@ -59,6 +60,19 @@ const ONSET_FRAMES = 8;
 const QUIET_POWER = 2_000;
 /** Frames since an echo was last found in which the line is assumed to have one. */
 const RECENT_FRAMES = 150;
+/** An echo too faint for the detector is searched for in one of this many frames; while none was found, half as often after each search. */
+const FRAMES_PER_FAINT_SEARCH = 25;
+const MOST_FAINT_HALVINGS = 6;
+/** After so many vain searches in a row there is no faint echo any longer. */
+const FAINT_DOUBTS = 6;
+/** The search waits for a frame of this mean square (−63 dBFS): quieter ones are coded too coarsely to be compared. */
+const FAINT_POWER = 500;
+/** What is quieter is no caller's voice; the detector's own bound. */
+const FAINT_LEVEL_DB = -52;
+/** A caller's words go on for this long after a voiced frame: their quiet ends belong to them. */
+const CALLER_FRAMES = 25;
+/** The echo goes on for this long after a frame of it. */
+const ECHO_FRAMES = 10;
 
 /** The line in order, and its last part: scratch memory of all guards; holds nothing between frames. */
 const line = new Int16Array(SEGMENT_SAMPLES);
@@ -99,6 +113,12 @@ export class EchoGuard {
   #explainedAt = Number.NEGATIVE_INFINITY;
   #unexplainedAt = Number.NEGATIVE_INFINITY;
   #voiceAt = Number.NEGATIVE_INFINITY;
+  /** Whether the bot was heard so recently that its echo may come now. */
+  #mayEcho = false;
+  /** Vain searches until a faint echo counts as gone; 0 on a line without one. */
+  #faint = 0;
+  #faintSearchAt = 0;
+  #faintVain = 0;
 
   /** @param sentRateHz of what is sent; frames of the line are at the detectors' 8 kHz */
   constructor(sentRateHz = NARROW_RATE_HZ) {
@@ -115,6 +135,17 @@ export class EchoGuard {
     const echoes = this.#frame - this.#explainedAt < RECENT_FRAMES;
     const alone = this.#frame - this.#voiceAt >= RECENT_FRAMES;
     return echoes && alone && this.spoken.contains(text, nowMs);
+  }
+
+  /**
+   * Whether what comes next is the bot's echo alone, which a recogniser would make words of: this line has an echo, the bot may be heard
+   * now, and no other voice was just before.
+   * @param pcm the next piece of the caller's line, before its frames are judged
+   */
+  isEcho(pcm: Int16Array): boolean {
+    const hasEcho = this.#lag !== undefined || this.#faint > 0;
+    if (!hasEcho || !this.#mayEcho || this.#frame - this.#voiceAt < CALLER_FRAMES) return false;
+    return this.#frame - this.#explainedAt < ECHO_FRAMES || rmsLevelDb(pcm) < FAINT_LEVEL_DB;
   }
 
   /** Audio went to the carrier. @param pcm at the rate of what is sent @param lateMs how much later marks come back than they should */
@@ -144,14 +175,27 @@ export class EchoGuard {
     this.#ring.set(frame, ((this.#frame - 1) * FRAME_SAMPLES_8K) % SEGMENT_SAMPLES);
     const halvings = this.#lag === undefined ? Math.min(MOST_HALVINGS, Math.floor(this.#vain / VAIN_SEARCHES)) : 0;
     if (this.#searches < MOST_SEARCHES) this.#searches += 1 / (FRAMES_PER_SEARCH * 2 ** halvings);
-    if (!this.#clock.soundedWithin(MOST_LAG_SAMPLES + 2 * SEGMENT_SAMPLES)) return false;
-    const explained = this.#lag === undefined ? this.#unlocked(voiced) : this.#locked(this.#lag, voiced);
+    this.#mayEcho = this.#clock.soundedWithin(MOST_LAG_SAMPLES + 2 * SEGMENT_SAMPLES);
+    if (this.#mayEcho && !voiced) this.#searchFaint(frame);
+    const explained = this.#mayEcho && (this.#lag === undefined ? this.#unlocked(voiced) : this.#locked(this.#lag, voiced));
     if (explained) this.#explainedAt = this.#frame;
     else if (voiced) {
       if (this.#frame - this.#unexplainedAt <= 2) this.#voiceAt = this.#frame;
       this.#unexplainedAt = this.#frame;
     }
     return explained;
+  }
+
+  #searchFaint(frame: Int16Array): void {
+    if (this.#frame < this.#faintSearchAt) return;
+    const { search, history, budget } = this.#bench;
+    if (energyOf(frame) < FAINT_POWER * FRAME_SAMPLES_8K || !budget.take(this.#nowMs, MOST_SAVED / 2)) return;
+    this.#clock.copyBefore(0, history);
+    const { likeness } = search.find(this.#copyLine(line), history);
+    const isFound = likeness >= ALIKE;
+    this.#faint = isFound ? FAINT_DOUBTS : Math.max(0, this.#faint - 1);
+    this.#faintVain = this.#faint > 0 ? 0 : Math.min(MOST_FAINT_HALVINGS, this.#faintVain + 1);
+    this.#faintSearchAt = this.#frame + FRAMES_PER_FAINT_SEARCH * 2 ** this.#faintVain;
   }
 
   #unlocked(voiced: boolean): boolean {

@@ -15,19 +15,19 @@ export interface EchoWorkbench {
 
 /** Searches a second for a first echo, over all calls of a process: a twentieth of a core. */
 const SEARCHES_A_SECOND = 25;
-const MOST_SAVED = 50;
+export const MOST_SAVED = 50;
 
 /** Shares the process's search budget among its calls. */
 export class SearchBudget {
   #left = MOST_SAVED;
   #atMs = Number.NEGATIVE_INFINITY;
 
-  /** Takes one search, if any is left. */
-  take(nowMs: number): boolean {
+  /** Takes one search, if any is left. @param leaving searches that have to be left for others */
+  take(nowMs: number, leaving = 0): boolean {
     const passedMs = Math.max(0, nowMs - this.#atMs);
     this.#atMs = nowMs;
     this.#left = Math.min(MOST_SAVED, this.#left + (passedMs / 1000) * SEARCHES_A_SECOND);
-    if (this.#left < 1) return false;
+    if (this.#left < 1 + leaving) return false;
     this.#left -= 1;
     return true;
   }

@@ -53,26 +53,33 @@ class EchoingCarrier implements Attachment {
   }
   close(): void {}
 
-  /** Plays 20 ms and gives what comes back of what was played 200 ms ago, 12 dB quieter. */
+  readonly #echoDb: number;
+
+  constructor(echoDb: number) {
+    this.#echoDb = echoDb;
+  }
+
+  /** Plays 20 ms and gives what comes back of what was played 200 ms ago. */
   frame(): Int16Array {
     for (let index = 0; index < 160; index += 1) this.played.push(this.queue.shift() ?? 0);
     const from = this.played.length - 160 - DELAY_SAMPLES;
-    return overMulaw(Int16Array.from(this.played.slice(from, from + 160), (sample) => sample / 4));
+    return overMulaw(Int16Array.from(this.played.slice(from, from + 160), (sample) => sample * 10 ** (-this.#echoDb / 20)));
   }
 }
 
 /** A sentence goes out by the line, and comes back into the ear. */
-function echoedCall(): { events: TurnEvent[]; ear: InboundAudio; nowMs: number } {
-  const carrier = new EchoingCarrier();
+function echoedCall(echoDb = 12): { events: TurnEvent[]; ear: InboundAudio; nowMs: number; forWords: Int16Array[] } {
+  const carrier = new EchoingCarrier(echoDb);
   const echo = new EchoGuard();
   const events: TurnEvent[] = [];
   const line = new OutboundAudio(carrier, DEFAULT_LEAD, echo);
   const detector = {
-    process: (frame: Int16Array) => ({ voiced: rmsLevelDb(frame) > -50, speechLike: 1 }),
+    process: (frame: Int16Array) => ({ voiced: rmsLevelDb(frame) > -52, speechLike: 1 }),
     close: () => undefined,
   };
   const ear = new InboundAudio(detector, echo, (event) => events.push(event));
-  const recogniser = { send: () => undefined };
+  const forWords: Int16Array[] = [];
+  const recogniser = { send: (pcm: Int16Array) => void forWords.push(pcm) };
   let nowMs = 1_000;
   line.begin({ unitId: 'u1', turnIndex: 0, text: TEXT });
   line.push('u1', overMulaw(babble(3_000, 1)), nowMs);
@@ -82,7 +89,7 @@ function echoedCall(): { events: TurnEvent[]; ear: InboundAudio; nowMs: number }
     line.pump(nowMs);
     ear.hear(carrier.frame(), at, { nowMs, wallMs: nowMs, silent: false }, recogniser);
   }
-  return { events, ear, nowMs };
+  return { events, ear, nowMs, forWords };
 }
 
 describe('a sentence that comes back into the ear', () => {
@@ -91,6 +98,14 @@ describe('a sentence that comes back into the ear', () => {
     const voiced = events.filter((event) => event.type === 'frame' && event.frame.voiced);
     expect(events.length).toBe(175);
     expect(voiced.length).toBeLessThanOrEqual(1);
+  });
+
+  it.each([12, 34, 44])('is silence to the recogniser once it was found, %i dB down', (echoDb) => {
+    const { forWords } = echoedCall(echoDb);
+    const share = (from: number, to: number): number =>
+      forWords.slice(from / 20, to / 20).filter((pcm) => rmsLevelDb(pcm) > -66).length / ((to - from) / 20);
+    expect(share(200, 600)).toBeGreaterThan(0.1);
+    expect(share(1_200, 3_500)).toBeLessThan(0.03);
   });
 
   it('has no words for the turn, but tells that they are final', () => {
