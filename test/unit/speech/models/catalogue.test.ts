@@ -107,7 +107,7 @@ describe('docs/models.md', () => {
         shown,
         bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
         model.wordErrors === undefined ? '' : `${model.wordErrors.batchPercent} %`,
-        model.measured ?? 'not measured',
+        model.measured ?? '',
         model.licence,
         [...sources].join(', '),
       ];
