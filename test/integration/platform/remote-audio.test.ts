@@ -61,11 +61,7 @@ describe('audio by its address', () => {
     for (const [name, value] of Object.entries(fields)) {
       form.append(name, typeof value === 'string' ? value : new Blob([Buffer.from(value)]));
     }
-    const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}` },
-      body: form,
-    });
+    const response = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, form);
     return { status: response.status, body: (await response.json()) as { text?: string; detail?: string } };
   };
 
