@@ -1,7 +1,7 @@
 import { VoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { answered, stepAnswer } from '../../src/call/answering/classifier.ts';
 import { FrameSounds } from '../../src/call/answering/frame-sound.ts';
-import { greetingIsDue } from '../../src/call/answering/greeting.ts';
+import { greetingIsDue } from '../../src/call/answering/answer-plan.ts';
 import type { AnsweredBy } from '../../src/config/answered-by.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import type { Opening } from './openings.ts';

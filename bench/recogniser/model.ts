@@ -12,7 +12,7 @@ import { readModel } from '../../src/speech/models/read-models.ts';
 import { type OpenedRecogniser, openRecogniser } from '../../src/platform/engines/models/open-recogniser.ts';
 import { loadSherpa } from '../../src/platform/engines/models/sherpa.ts';
 import { WordErrorCount } from '../../src/sim/caller/word-errors.ts';
-import { writeZipformer2 } from '../../test/support/onnx/zipformer2.ts';
+import { writeZipformer2 } from '../onnx/zipformer2.ts';
 import { printDocument, readOptions, round } from '../document.ts';
 import { type Clip, HUMAN_FOLDER, readClips } from '../recordings.ts';
 import { asFiles, asStreams, type Missed, startWith, tally } from './through-platform.ts';

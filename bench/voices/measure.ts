@@ -11,7 +11,7 @@ import { piecesToSpeak, withModelVoices } from '../../src/platform/engines/model
 import { loadSherpa, openVoice } from '../../src/platform/engines/models/sherpa.ts';
 import type { SynthesisEngine } from '../../src/platform/engines/synth/port.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
-import { writePiperVits } from '../../test/support/onnx/piper-vits.ts';
+import { writePiperVits } from '../onnx/piper-vits.ts';
 import { printDocument, quantiles, readOptions, spread } from '../document.ts';
 
 const flags = readOptions({ model: '', models: 'data/models', language: 'en', threads: '1', calls: '1,4' });

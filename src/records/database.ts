@@ -1,14 +1,12 @@
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
-import type { Store } from './port.ts';
+import type { ApiKeyRepository, Store, StoredApiKey } from './port.ts';
 import { PostgresAnalyses } from './postgres/analyses.ts';
-import { PostgresApiKeys } from './postgres/api-keys.ts';
 import { PostgresAttempts } from './postgres/attempts.ts';
 import { PostgresCalls } from './postgres/calls.ts';
 import { PostgresCampaigns } from './postgres/campaigns.ts';
 import { PostgresConsents, PostgresSuppressions } from './postgres/dial-lists.ts';
 import { PostgresContacts } from './postgres/contacts.ts';
-import { PostgresIdempotency } from './postgres/idempotency.ts';
 import { PostgresPrivacy } from './postgres/privacy.ts';
 import { PostgresRecordings } from './postgres/recordings.ts';
 import { PostgresReviews } from './postgres/reviews.ts';
@@ -22,9 +20,74 @@ import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
 import { MasterKeyError, StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
-import { type DatabaseConnection, openPool, impatientClient, migrateDatabase } from './postgres/connection.ts';
+import { type DatabaseConnection, impatientClient, migrateDatabase, openPool } from './postgres/connection.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
-import { Tenancy } from './postgres/tenancy.ts';
+import { inStoreErrors, Tenancy } from './postgres/tenancy.ts';
+import { and, asc, eq, isNull, lt, or, type SQL } from 'drizzle-orm';
+import { apiKeys, idempotencyKeys as keys } from './postgres/schema.ts';
+import { Repository } from './postgres/repository.ts';
+import type { IdempotencyRepository, KeptAnswer, KeyClaim } from './idempotency.ts';
+
+class PostgresIdempotency extends Repository implements IdempotencyRepository {
+  async claim(tenantId: string, key: string, request: Parameters<IdempotencyRepository['claim']>[2]): Promise<KeyClaim> {
+    const { callId = null, fingerprint, forgetBeforeMs, abandonedBeforeMs } = request;
+    const fresh = { callId, fingerprint, createdAtMs: Math.round(request.atMs), status: null, location: null, answer: null };
+    const isOver = or(
+      lt(keys.createdAtMs, forgetBeforeMs),
+      and(isNull(keys.status), lt(keys.createdAtMs, abandonedBeforeMs), eq(keys.fingerprint, fingerprint)),
+    );
+    return this.ask(tenantId, async (session) => {
+      // One statement, so that only one of two concurrent requests succeeds.
+      const ours = await session
+        .insert(keys)
+        .values({ tenantId, key, ...fresh })
+        .onConflictDoUpdate({ target: [keys.tenantId, keys.key], set: fresh, ...(isOver && { setWhere: isOver }) })
+        .returning({ key: keys.key });
+      if (ours.length > 0) return { kind: 'ours' };
+      const [known] = await session.select().from(keys).where(isKey(tenantId, key));
+      if (known === undefined) return { kind: 'busy' };
+      if (known.fingerprint !== fingerprint) return { kind: 'taken' };
+      if (known.status === null) return { kind: 'busy' };
+      return {
+        kind: 'answered',
+        kept: { status: known.status, location: known.location ?? undefined, answer: known.answer },
+      };
+    });
+  }
+
+  async keep(tenantId: string, key: string, { status, location, answer }: KeptAnswer): Promise<void> {
+    await this.ask(tenantId, (session) => session.update(keys).set({ status, location, answer }).where(isKey(tenantId, key)));
+  }
+
+  async release(tenantId: string, key: string): Promise<void> {
+    await this.ask(tenantId, (session) => session.delete(keys).where(and(isKey(tenantId, key), isNull(keys.status))));
+  }
+
+  async forget(beforeMs: number): Promise<void> {
+    await inStoreErrors(this.tenancy.owner.delete(keys).where(lt(keys.createdAtMs, beforeMs)));
+  }
+}
+
+function isKey(tenantId: string, key: string): SQL | undefined {
+  return and(eq(keys.tenantId, tenantId), eq(keys.key, key));
+}
+
+class PostgresApiKeys extends Repository implements ApiKeyRepository {
+  list(): Promise<readonly StoredApiKey[]> {
+    const { owner } = this.tenancy;
+    return inStoreErrors(owner.select().from(apiKeys).orderBy(asc(apiKeys.createdAtMs), asc(apiKeys.id)).execute());
+  }
+
+  async insert(keys: readonly StoredApiKey[]): Promise<void> {
+    const rows = keys.map((key) => ({ ...key, scopes: [...key.scopes], createdAtMs: Math.round(key.createdAtMs) }));
+    await inStoreErrors(this.tenancy.owner.insert(apiKeys).values(rows).onConflictDoNothing().execute());
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const gone = this.tenancy.owner.delete(apiKeys).where(eq(apiKeys.id, id)).returning({ id: apiKeys.id });
+    return (await inStoreErrors(gone.execute())).length > 0;
+  }
+}
 
 export interface DatabaseOptions {
   /** A PostgreSQL server (`DATABASE_URL`); undefined for the embedded store. */

@@ -1,33 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CampaignContact, CampaignRef, ContactChange, LeasedContact, NewContact } from '../../src/records/campaigns.ts';
 import type { AttemptNews, NewAttempt } from '../../src/records/dialling.ts';
-import { storeOn } from '../../src/records/database.ts';
 import { StoreRecordError } from '../../src/records/errors.ts';
 import type { Store } from '../../src/records/port.ts';
 import { yesToEach } from '../support/attempt-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const hasServer = requireTool('postgres') !== undefined;
 const T = 1_780_000_000_000;
 const settings = { name: 'reminders', bot: 'reminder', from: ['+15550100001'], profile: 'none' };
 
-describe.each([
-  ['embedded', true, embeddedDatabases],
-  ['a server', hasServer, serverDatabases],
-] as const)('campaigns: %s', (_name, isThere, start) => {
-  let databases: TestDatabases | undefined;
-  let store: Store;
+describe.each(STORE_PLACES)('campaigns: $place', ({ isThere, start }) => {
+  const store = sharedStore(start);
   let count = 0;
-
-  beforeAll(async () => {
-    databases = isThere ? await start() : undefined;
-    if (databases !== undefined) store = storeOn(await databases.open());
-  });
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
 
   const people = (from: number, to: number): NewContact[] =>
     Array.from({ length: to - from }, (_, index) => ({

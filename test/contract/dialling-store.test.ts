@@ -1,37 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { sql } from 'drizzle-orm';
 import { appendEntry, verifyChain } from '../../src/outbound/gate/chain.ts';
-import { type Database, storeOn } from '../../src/records/database.ts';
 import type { Consent, DecisionEntry, NewAttempt, SuppressionEntry } from '../../src/records/dialling.ts';
-import type { Store } from '../../src/records/port.ts';
 import { attemptRecordOf, loggedDecisionOf, yesToEach } from '../support/attempt-records.ts';
 import { callRecordOf } from '../support/call-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const hasServer = requireTool('postgres') !== undefined;
 const ASHA = '+919876543210';
 const RAVI = '+12127365000';
 const lease = { owner: 'process-1', untilMs: 100 };
 
-describe.each([
-  ['the embedded store', true, embeddedDatabases],
-  ['a Postgres server', hasServer, serverDatabases],
-] as const)('what is kept of dials in %s', (place, isThere, start) => {
-  let databases: TestDatabases | undefined;
-  let database: Database;
-  let store: Store;
-
-  beforeAll(async () => {
-    databases = isThere ? await start() : undefined;
-    if (databases === undefined) return;
-    database = await databases.open();
-    store = storeOn(database);
-  });
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
+describe.each(STORE_PLACES)('what is kept of dials in $place', ({ place, isThere, start }) => {
+  const store = sharedStore(start);
 
   const entry = (changes: Partial<SuppressionEntry> & { number: string }) => ({
     list: 'own',
@@ -419,8 +399,8 @@ describe.each([
         return { entries, attempts: [], result: undefined };
       });
       expect(await report(tenantId)).toMatchObject({ entries: 2_345, faultCount: 0 });
-      await database.pool.query(`UPDATE offhook.dial_decisions SET at_ms = 7 WHERE tenant_id = 'long' AND sequence = 1500`);
-      await database.pool.query(`DELETE FROM offhook.dial_decisions WHERE tenant_id = 'long' AND sequence IN (1, 2000)`);
+      await store.database.pool.query(`UPDATE offhook.dial_decisions SET at_ms = 7 WHERE tenant_id = 'long' AND sequence = 1500`);
+      await store.database.pool.query(`DELETE FROM offhook.dial_decisions WHERE tenant_id = 'long' AND sequence IN (1, 2000)`);
       const { faults } = await report(tenantId);
       expect(faults.map(({ fault, sequence }) => `${fault} ${sequence}`)).toEqual(['changed 1500', 'missing 1', 'missing 2000']);
     });
@@ -507,7 +487,7 @@ describe.each([
     }
     const tables = ['suppressions', 'suppression_lists', 'consents', 'attempts', 'dial_decisions', 'dial_heads', 'dial_subjects'];
     for (const table of tables) {
-      const seen = await database.tenancy.atOnce('mine', (session) =>
+      const seen = await store.database.tenancy.atOnce('mine', (session) =>
         session.execute<{ tenant_id: string }>(sql.raw(`SELECT DISTINCT tenant_id FROM offhook.${table}`)),
       );
       expect([table, seen.rows]).toEqual([table, [{ tenant_id: 'mine' }]]);
@@ -517,7 +497,7 @@ describe.each([
       'DELETE FROM offhook.dial_decisions',
       'TRUNCATE offhook.dial_decisions',
     ])
-      await expect(database.tenancy.atOnce('mine', (session) => session.execute(sql.raw(change)))).rejects.toMatchObject({
+      await expect(store.database.tenancy.atOnce('mine', (session) => session.execute(sql.raw(change)))).rejects.toMatchObject({
         cause: { code: '42501' },
       });
   });

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { storeOn } from '../../src/records/database.ts';
-import type { NewCallRecord, Store } from '../../src/records/port.ts';
+import { describe, expect, it } from 'vitest';
+import type { NewCallRecord } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const postgresProgram = requireTool('postgres');
 const NOON = Date.UTC(2026, 2, 1, 12);
 
 /** A call whose bot failed, or that went well. */
@@ -13,25 +10,10 @@ function call(id: string, changes: Partial<NewCallRecord> = {}): NewCallRecord {
   return callRecordOf({ id, startedAtMs: NOON, endedAtMs: NOON + 9_000, endReason: 'dialog-failed', timeline: [], ...changes });
 }
 
-describe.each([
-  { place: 'the embedded store', installed: true },
-  { place: 'a Postgres server', installed: postgresProgram !== undefined },
-] as const)('calls that deserve a look on $place', ({ place, installed }) => {
-  let databases: TestDatabases | undefined;
-  let store: Store;
+describe.each(STORE_PLACES)('calls that deserve a look on $place', ({ isThere, start }) => {
+  const store = sharedStore(start);
 
-  beforeAll(async () => {
-    if (!installed) return;
-    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
-    store = storeOn(await databases!.open());
-  });
-
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
-
-  it.runIf(installed)('lists them newest first with reasons and numbers, in pages, each tenant its own', async () => {
+  it.runIf(isThere)('lists them newest first with reasons and numbers, in pages, each tenant its own', async () => {
     const tenantId = 'listing';
     await store.calls.upsertMany([
       ...[0, 1, 2].map((n) => call(`c${n}`, { tenantId, startedAtMs: NOON + n })),
@@ -57,7 +39,7 @@ describe.each([
     expect(found.calls.map(({ id }) => id)).toEqual(['c2', 'c1', 'c0']);
   });
 
-  it.runIf(installed)(
+  it.runIf(isThere)(
     'keeps what people decided when a newer record comes, and forgets a call in which nothing is found',
     async () => {
       await store.calls.upsert(call('kept'));
@@ -82,7 +64,7 @@ describe.each([
     },
   );
 
-  it.runIf(installed)('adds what an analysis judged wrong, and takes it away again', async () => {
+  it.runIf(isThere)('adds what an analysis judged wrong, and takes it away again', async () => {
     await store.calls.upsert(call('judged', { endReason: 'finished' }));
     const analysis = { tenantId: 'default', callId: 'judged', version: 1, createdAtMs: 1, document: {} };
     const judged = [{ reason: 'judged-wrong' as const, atMs: 4_000, turn: null }];
@@ -96,7 +78,7 @@ describe.each([
     expect((await store.reviews.get('default', 'judged'))?.findings.map(({ reason }) => reason)).toEqual(['failed']);
   });
 
-  it.runIf(installed)('keeps comments on any call, and removes one’s own', async () => {
+  it.runIf(isThere)('keeps comments on any call, and removes one’s own', async () => {
     await store.calls.upsert(call('talked', { endReason: 'finished' }));
     const comment = { id: 'cmt_1', by: 'asha', atMs: 7, text: 'Listen at the end — उधर' };
     expect(await store.reviews.comment('default', 'talked', comment)).toBe(true);
@@ -109,7 +91,7 @@ describe.each([
     expect(await store.reviews.change('default', 'none', { state: 'done' }, 'asha', 1)).toBe(false);
   });
 
-  it.runIf(installed)('erases all of it with the words of its call, and takes nothing afterwards', async () => {
+  it.runIf(isThere)('erases all of it with the words of its call, and takes nothing afterwards', async () => {
     await store.calls.upsert(call('erased'));
     await store.reviews.change('default', 'erased', { labels: ['vip'] }, 'asha', 1);
     await store.reviews.comment('default', 'erased', { id: 'cmt_2', by: 'asha', atMs: 1, text: 'words' });

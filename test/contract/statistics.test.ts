@@ -1,19 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ENDINGS } from '../../src/call/log/outcome.ts';
-import { storeOn } from '../../src/records/database.ts';
 import { figuresOf } from '../../src/records/figures.ts';
 import { periodStarts, slotOf } from '../../src/records/periods.ts';
-import type { NewCallRecord, Store } from '../../src/records/port.ts';
+import type { NewCallRecord } from '../../src/records/port.ts';
 import { callRecord } from '../../src/records/record.ts';
 import { BUCKET_BOUNDS_MS, BUCKETS, replyTimes } from '../../src/records/reply-times.ts';
 import type { CountedCalls, Figures } from '../../src/records/statistics.ts';
 import { callRecordOf } from '../support/call-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 import { thorough } from '../support/thorough.ts';
 
-const postgresProgram = requireTool('postgres');
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 2, 1, 12);
 const MARCH = { botName: 'clinic', fromMs: NOON - DAY_MS, toMs: NOON + 10 * DAY_MS };
@@ -161,18 +158,11 @@ function walked({ id, steps, endReason = 'finished', version = 'v1', atMs = NOON
   });
 }
 
-describe.each([
-  { place: 'the embedded store', installed: true },
-  { place: 'a Postgres server', installed: postgresProgram !== undefined },
-] as const)('statistics on $place', ({ place, installed }) => {
-  let databases: TestDatabases | undefined;
-  let store: Store;
+describe.each(STORE_PLACES)('statistics on $place', ({ isThere, start }) => {
+  const store = sharedStore(start);
 
   beforeAll(async () => {
-    if (!installed) return;
-    const opened = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
-    databases = opened;
-    store = storeOn(await opened!.open());
+    if (!isThere) return;
     await store.calls.upsertMany([
       walked({ id: 'a', steps: [['greet'], ['day', 'time'], ['bye']] }),
       walked({ id: 'b', steps: [['greet'], ['day'], ['day'], ['time']], endReason: 'caller-hangup', waitedMs: 1_200 }),
@@ -186,12 +176,7 @@ describe.each([
     await store.calls.upsert(live);
   });
 
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
-
-  it.runIf(installed)('counts where ended calls of one bot, tenant and time went', async () => {
+  it.runIf(isThere)('counts where ended calls of one bot, tenant and time went', async () => {
     const paths = await store.statistics.paths('default', MARCH);
     expect(paths).toMatchObject({ calls: 3, hasMore: false });
     expect(Object.fromEntries(paths.steps.map(({ step, times, calls }) => [step, [times, calls]]))).toEqual({
@@ -204,7 +189,7 @@ describe.each([
     expect(hops).toEqual(['>greet 3 3', 'day>day 1 1', 'day>time 2 2', 'greet>day 2 2', 'time>bye 1 1']);
   });
 
-  it.runIf(installed)('says at which step calls ended and why, with examples', async () => {
+  it.runIf(isThere)('says at which step calls ended and why, with examples', async () => {
     const { ends } = await store.statistics.paths('default', MARCH);
     const sorted = [...ends].sort((one, other) => one.step.localeCompare(other.step));
     expect(sorted.map(({ step, endReason, calls, examples }) => [step, endReason, calls, examples])).toEqual([
@@ -214,7 +199,7 @@ describe.each([
     ]);
   });
 
-  it.runIf(installed)('counts one version alone, and nothing where there is nothing', async () => {
+  it.runIf(isThere)('counts one version alone, and nothing where there is nothing', async () => {
     const paths = await store.statistics.paths('default', { ...MARCH, botVersion: 'v2' });
     expect(paths.steps).toEqual([{ step: 'greet', times: 1, calls: 1 }]);
     const none = { ...MARCH, botName: 'nobody' };
@@ -223,7 +208,7 @@ describe.each([
     expect(await store.statistics.figuresByBot('default', none, 'version')).toEqual([]);
   });
 
-  it.runIf(installed)('has the figures that counting every call gives, whatever the range, the bot and the zone', async () => {
+  it.runIf(isThere)('has the figures that counting every call gives, whatever the range, the bot and the zone', async () => {
     let tenants = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -253,7 +238,7 @@ describe.each([
     );
   });
 
-  it.runIf(installed)('counts dispositions as they are set, and no more of a call whose words were erased', async () => {
+  it.runIf(isThere)('counts dispositions as they are set, and no more of a call whose words were erased', async () => {
     const calls = { ...MARCH, botName: 'booking' };
     await store.calls.upsertMany(['p', 'q', 'r'].map((id) => walked({ id, steps: [], botName: 'booking' })));
     await store.calls.setDisposition('default', 'p', 'booked');
@@ -267,7 +252,7 @@ describe.each([
     expect((await store.statistics.figures('default', calls)).calls).toBe(3);
   });
 
-  it.runIf(installed)('brings the figures of all tenants up to date, a part at a time', async () => {
+  it.runIf(isThere)('brings the figures of all tenants up to date, a part at a time', async () => {
     const quarter = (n: number): number => NOON + n * 900_000;
     await store.calls.upsertMany(
       ['east', 'west'].flatMap((tenantId) =>
@@ -280,7 +265,7 @@ describe.each([
     expect((await store.statistics.figures('east', MARCH)).calls).toBe(3);
   });
 
-  it.runIf(installed)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
+  it.runIf(isThere)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
     await store.calls.upsert(walked({ id: 'gone', steps: [['greet']], botName: 'erasing' }));
     const erasing = { ...MARCH, botName: 'erasing' };
     expect((await store.statistics.paths('default', erasing)).calls).toBe(1);
@@ -289,7 +274,7 @@ describe.each([
     expect((await store.statistics.figures('default', erasing)).calls).toBe(1);
   });
 
-  it.runIf(installed)('adds up costs by bot, campaign, day and vendor, and says which are unknown', async () => {
+  it.runIf(isThere)('adds up costs by bot, campaign, day and vendor, and says which are unknown', async () => {
     const part = (vendor: string, cost: number | 'unknown') =>
       ({ vendor, unit: 'recogniser-seconds', amount: 1, price: cost, per: 1, cost }) as const;
     const costing = (id: string, botName: string, atMs: number, costs: readonly (readonly [string, number | 'unknown'])[]) => {

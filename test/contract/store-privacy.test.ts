@@ -1,32 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, storeOn } from '../../src/records/database.ts';
-import type { CallQuery, Store } from '../../src/records/port.ts';
+import { describe, expect, it } from 'vitest';
+import type { CallQuery } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const postgresProgram = requireTool('postgres');
-
-describe.each([
-  { place: 'the embedded store', installed: true },
-  { place: 'a Postgres server', installed: postgresProgram !== undefined },
-] as const)('searching and erasing in $place', ({ place, installed }) => {
-  let databases: TestDatabases | undefined;
-  let database: Database;
-  let store: Store;
-
-  beforeAll(async () => {
-    if (!installed) return;
-    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
-    database = await databases!.open();
-    store = storeOn(database);
-  });
-
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
+describe.each(STORE_PLACES)('searching and erasing in $place', ({ place, isThere, start }) => {
+  const store = sharedStore(start);
 
   const turn = (index: number, callerText: string, botHeardText = '') => ({
     ...callRecordOf().turns[1]!,
@@ -38,7 +17,7 @@ describe.each([
   const idsOf = async (tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<string[]> =>
     (await store.calls.search(tenantId, { limit: 50, ...query })).calls.map((call) => call.id);
 
-  it.runIf(installed)(
+  it.runIf(isThere)(
     'finds calls by number, bot, time, carrier, direction, disposition and words, alone and together',
     async () => {
       const tenantId = 'search';
@@ -71,7 +50,7 @@ describe.each([
     },
   );
 
-  it.runIf(installed)(
+  it.runIf(isThere)(
     'finds calls by outcome, campaign, duration, worst reply and variables, counts them, and none by what was erased',
     async () => {
       const tenantId = 'outcomes';
@@ -175,7 +154,7 @@ describe.each([
     },
   );
 
-  it.runIf(installed)('finds a call by the words of its analysis, and pages through a text search', async () => {
+  it.runIf(isThere)('finds a call by the words of its analysis, and pages through a text search', async () => {
     const tenantId = 'paged';
     for (let index = 0; index < 5; index += 1) {
       await store.calls.upsert(callRecordOf({ tenantId, id: `p${index}`, startedAtMs: 1_000, turns: [turn(0, 'refund')] }));
@@ -194,7 +173,7 @@ describe.each([
     expect(ids).toEqual(['p4', 'p3', 'p2', 'p1', 'p0']);
   });
 
-  it.runIf(installed)('keeps one analysis a profile, and pages through all of a tenant', async () => {
+  it.runIf(isThere)('keeps one analysis a profile, and pages through all of a tenant', async () => {
     const tenantId = 'profiles';
     for (const id of ['a', 'b']) await store.calls.upsert(callRecordOf({ tenantId, id }));
     const put = (callId: string, profile: string, createdAtMs: number) =>
@@ -214,7 +193,7 @@ describe.each([
     expect((await store.analyses.page(tenantId, { limit: 9, profile: 'support' })).analyses).toHaveLength(1);
   });
 
-  it.runIf(installed)('lists ended calls that wait for their analysis, without imported recordings', async () => {
+  it.runIf(isThere)('lists ended calls that wait for their analysis, without imported recordings', async () => {
     const tenantId = 'waiting';
     const { endedAtMs: _endedAtMs, ...live } = callRecordOf({ tenantId, id: 'live' });
     await store.calls.upsert(live);
@@ -230,7 +209,7 @@ describe.each([
     expect((await store.calls.get(tenantId, 'w1'))?.keeping.analysisState).toBe('done');
   });
 
-  it.runIf(installed)("keeps a call's analysis when the next one fails", async () => {
+  it.runIf(isThere)("keeps a call's analysis when the next one fails", async () => {
     const tenantId = 'analysed';
     for (const id of ['good', 'new']) await store.calls.upsert(callRecordOf({ tenantId, id, endedAtMs: 5 }));
     await store.analyses.put({ tenantId, callId: 'good', version: 1, createdAtMs: 9, document: {} });
@@ -239,7 +218,7 @@ describe.each([
     expect([await stateOf('good'), await stateOf('new')]).toEqual(['done', 'failed']);
   });
 
-  it.runIf(installed)('stores words and phone numbers sealed only', async () => {
+  it.runIf(isThere)('stores words and phone numbers sealed only', async () => {
     const tenantId = 'sealed';
     await store.calls.upsert(
       callRecordOf({
@@ -262,7 +241,7 @@ describe.each([
     });
     let dump = '';
     for (const table of ['calls', 'legs', 'attachments', 'turns', 'events', 'analyses', 'call_keys', 'tenant_keys']) {
-      const { rows } = await database.pool.query<{ row: string }>(
+      const { rows } = await store.database.pool.query<{ row: string }>(
         `SELECT t::text AS row FROM offhook.${table} t WHERE tenant_id = 'sealed'`,
       );
       dump += rows.map(({ row }) => row).join('\n');
@@ -276,7 +255,7 @@ describe.each([
     expect(await store.calls.get(tenantId, 's')).toMatchObject({ from: '+15550199999', variables: { name: 'unnamed' } });
   });
 
-  it.runIf(installed)('erases a call for good and refuses late copies of its record and analysis', async () => {
+  it.runIf(isThere)('erases a call for good and refuses late copies of its record and analysis', async () => {
     const tenantId = 'erasing';
     const record = callRecordOf({ tenantId, id: 'gone', from: '+15550177777', turns: [turn(0, 'farewell')] });
     await store.calls.upsert(record);
@@ -307,7 +286,7 @@ describe.each([
     expect(await store.privacy.callsOf(tenantId, '+15550177777')).toEqual([]);
     expect(await idsOf(tenantId, { text: 'farewell' })).toEqual([]);
     expect(await idsOf(tenantId, {})).toEqual(['gone']);
-    const keys = await database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'erasing'`);
+    const keys = await store.database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'erasing'`);
     expect(keys.rows).toEqual([]);
     await store.privacy.erase(tenantId, 'early', 78);
     await store.calls.upsert({ ...record, id: 'early' });
@@ -320,7 +299,7 @@ describe.each([
       expect(await store.privacy.knows(tenant, id)).toBe(false);
   });
 
-  it.runIf(installed)('refuses a record that is written while its call is erased', async () => {
+  it.runIf(isThere)('refuses a record that is written while its call is erased', async () => {
     const tenantId = 'racing';
     const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
     await Promise.all(
@@ -331,11 +310,11 @@ describe.each([
       ]),
     );
     for (const id of ids) expect((await store.calls.get(tenantId, id))?.from ?? '').toBe('');
-    const keys = await database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'racing'`);
+    const keys = await store.database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'racing'`);
     expect(keys.rows).toEqual([]);
   });
 
-  it.runIf(installed)('erases one kind of data, lists what has expired, and keeps held calls', async () => {
+  it.runIf(isThere)('erases one kind of data, lists what has expired, and keeps held calls', async () => {
     const tenantId = 'expiring';
     for (const id of ['old', 'held', 'young']) {
       await store.calls.upsert(callRecordOf({ tenantId, id, botName: 'expires', endedAtMs: id === 'young' ? 5_000 : 1_000 }));
@@ -356,7 +335,7 @@ describe.each([
     expect((await store.calls.get(tenantId, 'held'))?.turns[1]?.callerText).toBe('मंगलवार');
   });
 
-  it.runIf(installed)('keeps webhook deliveries with their outcome until their call is erased', async () => {
+  it.runIf(isThere)('keeps webhook deliveries with their outcome until their call is erased', async () => {
     const tenantId = 'hooks';
     const delivery = (id: string, createdAtMs: number) =>
       ({ tenantId, id, callId: 'hooked', endpoint: 'crm', type: 'call.ended', body: { said: 'hush' }, createdAtMs }) as const;
@@ -398,13 +377,13 @@ describe.each([
     for (const key of ['answered', 'another']) await store.idempotency.keep(tenantId, key, kept);
     await store.privacy.erase(tenantId, 'asked', 7_000);
     await store.idempotency.keep(tenantId, 'busy', kept);
-    const left = await database.tenancy.atOnce(tenantId, (session) =>
+    const left = await store.database.tenancy.atOnce(tenantId, (session) =>
       session.execute<{ key: string }>(sql`SELECT key FROM offhook.idempotency_keys WHERE tenant_id = ${tenantId}`),
     );
     expect(left.rows).toEqual([{ key: 'another' }]);
   });
 
-  it.runIf(installed && place === 'a Postgres server')(
+  it.runIf(isThere && place === 'a Postgres server')(
     "hides another tenant's rows even from a query that names no tenant",
     async () => {
       for (const tenantId of ['mine', 'theirs']) {
@@ -415,16 +394,16 @@ describe.each([
       }
       const tables = ['calls', 'legs', 'attachments', 'turns', 'events', 'analyses', 'call_keys', 'tenant_keys'];
       for (const table of tables) {
-        const seen = await database.tenancy.atOnce('mine', (session) =>
+        const seen = await store.database.tenancy.atOnce('mine', (session) =>
           session.execute<{ tenant_id: string }>(sql.raw(`SELECT DISTINCT tenant_id FROM offhook.${table}`)),
         );
         expect([table, seen.rows]).toEqual([table, [{ tenant_id: 'mine' }]]);
       }
-      await database.tenancy.atOnce('mine', async (session) => {
+      await store.database.tenancy.atOnce('mine', async (session) => {
         const changed = await session.execute(sql`UPDATE offhook.calls SET language = 'xx' WHERE tenant_id = 'theirs'`);
         expect(changed.rowCount).toBe(0);
       });
-      const smuggled = database.tenancy.atOnce('mine', (session) =>
+      const smuggled = store.database.tenancy.atOnce('mine', (session) =>
         session.execute(sql`INSERT INTO offhook.erasures VALUES ('theirs', 'rls', 1)`),
       );
       await expect(smuggled).rejects.toMatchObject({ cause: { code: '42501' } });

@@ -1,40 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { migrateDatabase } from '../../src/records/postgres/connection.ts';
-import { type Database, storeOn } from '../../src/records/database.ts';
-import type { Store } from '../../src/records/port.ts';
 import { callRecordOf } from '../support/call-records.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const postgresProgram = requireTool('postgres');
+describe.each(STORE_PLACES)('the store on $place', ({ isThere, start }) => {
+  const store = sharedStore(start);
 
-describe.each([
-  { place: 'the embedded store', installed: true },
-  { place: 'a Postgres server', installed: postgresProgram !== undefined },
-] as const)('the store on $place', ({ place, installed }) => {
-  let databases: TestDatabases | undefined;
-  let database: Database;
-  let store: Store;
-
-  beforeAll(async () => {
-    if (!installed) return;
-    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
-    database = await databases!.open();
-    store = storeOn(database);
-  });
-
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
-
-  it.runIf(installed)('gives a record back as it was given', async () => {
+  it.runIf(isThere)('gives a record back as it was given', async () => {
     const record = callRecordOf();
     await store.calls.upsert(record);
     expect(await store.calls.get('default', 'call_1')).toMatchObject({ ...record, revision: 0 });
   });
 
-  it.runIf(installed)('keeps what only a call that we placed has, and nothing of it once the call is erased', async () => {
+  it.runIf(isThere)('keeps what only a call that we placed has, and nothing of it once the call is erased', async () => {
     const record = callRecordOf({
       id: 'placed',
       direction: 'outbound',
@@ -58,7 +36,7 @@ describe.each([
     for (const fact of ['metadata', 'outbound', 'optOut', 'callBackAtMs']) expect(erased).not.toHaveProperty(fact);
   });
 
-  it.runIf(installed)('keeps a record with no optional part', async () => {
+  it.runIf(isThere)('keeps a record with no optional part', async () => {
     const bare = callRecordOf({ id: 'bare', legs: [], attachments: [], turns: [], timeline: [] });
     delete bare.answeredAtMs;
     delete bare.endedAtMs;
@@ -70,7 +48,7 @@ describe.each([
     expect(await store.calls.get('default', 'bare')).toMatchObject({ ...bare, revision: 0 });
   });
 
-  it.runIf(installed)('replaces a record whole by a newer revision, and never by an older one', async () => {
+  it.runIf(isThere)('replaces a record whole by a newer revision, and never by an older one', async () => {
     await store.calls.upsert(callRecordOf({ id: 'rev', revision: 2 }));
     const newer = callRecordOf({ id: 'rev', revision: 3, turns: [], digits: '', recordingPath: undefined });
     await store.calls.upsert(newer);
@@ -80,7 +58,7 @@ describe.each([
     expect(found).not.toHaveProperty('recordingPath');
   });
 
-  it.runIf(installed)(
+  it.runIf(isThere)(
     'writes a batch of records as it writes each alone: new, known, erased, repeated, of several tenants',
     async () => {
       await store.calls.upsert(callRecordOf({ id: 'm-known', revision: 5, digits: 'kept' }));
@@ -111,13 +89,13 @@ describe.each([
     },
   );
 
-  it.runIf(installed)('writes the same record at the same time from many sides', async () => {
+  it.runIf(isThere)('writes the same record at the same time from many sides', async () => {
     const record = callRecordOf({ id: 'same' });
     await Promise.all(Array.from({ length: 8 }, () => store.calls.upsert(record)));
     expect((await store.calls.get('default', 'same'))?.turns).toHaveLength(2);
   });
 
-  it.runIf(installed)('shows a tenant its own calls only', async () => {
+  it.runIf(isThere)('shows a tenant its own calls only', async () => {
     await store.calls.upsert(callRecordOf({ tenantId: 'other', id: 'theirs' }));
     await store.calls.upsert(callRecordOf({ tenantId: 'third', id: 'theirs', digits: '9' }));
     await store.analyses.put({ tenantId: 'other', callId: 'theirs', version: 1, createdAtMs: 5, document: {} });
@@ -127,7 +105,7 @@ describe.each([
     expect(await store.analyses.list('third', 'theirs')).toEqual([]);
   });
 
-  it.runIf(installed)('lists calls newest first, page by page, each once, even where many began together', async () => {
+  it.runIf(isThere)('lists calls newest first, page by page, each once, even where many began together', async () => {
     for (let index = 0; index < 7; index += 1) {
       const startedAtMs = 1_000 + Math.floor(index / 3);
       await store.calls.upsert(callRecordOf({ tenantId: 'pages', id: `p${index}`, startedAtMs }));
@@ -147,7 +125,7 @@ describe.each([
     });
   });
 
-  it.runIf(installed)('keeps text that Postgres itself cannot hold, with the replacement character', async () => {
+  it.runIf(isThere)('keeps text that Postgres itself cannot hold, with the replacement character', async () => {
     const record = callRecordOf({
       id: 'odd',
       endReason: 'a\0b',
@@ -160,7 +138,7 @@ describe.each([
     });
   });
 
-  it.runIf(installed)('refuses malformed records, cursors and unknown calls', async () => {
+  it.runIf(isThere)('refuses malformed records, cursors and unknown calls', async () => {
     await expect(store.calls.upsert(callRecordOf({ id: '' }))).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD' });
     await expect(store.calls.search('default', { limit: 0 })).rejects.toThrow(RangeError);
     await expect(store.calls.search('default', { limit: 1, before: '{}' })).rejects.toMatchObject({
@@ -170,7 +148,7 @@ describe.each([
     await expect(store.analyses.put(orphan)).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD', retryable: false });
   });
 
-  it.runIf(installed)('keeps one analysis a version, the latest written', async () => {
+  it.runIf(isThere)('keeps one analysis a version, the latest written', async () => {
     await store.calls.upsert(callRecordOf({ id: 'analysed' }));
     const analysis = { tenantId: 'default', callId: 'analysed', version: 1, createdAtMs: 1, document: { a: [1, null, 'ü'] } };
     await store.analyses.put(analysis);
@@ -181,8 +159,8 @@ describe.each([
     expect(await store.analyses.get('default', 'analysed', 3)).toBeUndefined();
   });
 
-  it.runIf(installed)('keeps two transactions apart', async () => {
-    const [first, second] = [await database.pool.connect(), await database.pool.connect()];
+  it.runIf(isThere)('keeps two transactions apart', async () => {
+    const [first, second] = [await store.database.pool.connect(), await store.database.pool.connect()];
     try {
       await first.query('BEGIN');
       await first.query(`UPDATE offhook.calls SET language = 'x' WHERE id = 'call_1'`);
@@ -197,8 +175,12 @@ describe.each([
     }
   });
 
-  it.runIf(installed)('can be migrated again, and by several at once', async () => {
-    await Promise.all([migrateDatabase(database.pool), migrateDatabase(database.pool), migrateDatabase(database.pool)]);
+  it.runIf(isThere)('can be migrated again, and by several at once', async () => {
+    await Promise.all([
+      migrateDatabase(store.database.pool),
+      migrateDatabase(store.database.pool),
+      migrateDatabase(store.database.pool),
+    ]);
     expect((await store.calls.get('default', 'call_1'))?.turns).toHaveLength(2);
   });
 });

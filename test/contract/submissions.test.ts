@@ -1,26 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../src/records/port.ts';
-import { storeOn } from '../../src/records/database.ts';
-import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
-import { requireTool } from '../support/requires.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedStore, STORE_PLACES } from '../support/databases.ts';
 
-const hasServer = requireTool('postgres') !== undefined;
-
-describe.each([
-  ['embedded', true, embeddedDatabases],
-  ['a server', hasServer, serverDatabases],
-] as const)('submissions: %s', (_name, isThere, start) => {
-  let databases: TestDatabases | undefined;
-  let store: Store;
-
-  beforeAll(async () => {
-    databases = isThere ? await start() : undefined;
-    if (databases !== undefined) store = storeOn(await databases.open());
-  });
-  afterAll(async () => {
-    await store?.close();
-    await databases?.[Symbol.asyncDispose]();
-  });
+describe.each(STORE_PLACES)('submissions: $place', ({ isThere, start }) => {
+  const store = sharedStore(start);
 
   const said = (name: string) => ({ name, url: `https://example.com/${name}`, recordedAtMs: undefined, metadata: { name } });
   const done = (sha256: string) => ({

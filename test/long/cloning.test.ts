@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../src/audio/codec.ts';
 import { resample } from '../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
@@ -9,6 +9,7 @@ import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
 import { encodeFlac, encodeMp3, encodeOggOpus } from '../../src/platform/server/tts/encode-speech.ts';
 import { startSpeakingPlatform } from './speaking-platform.ts';
+import { shared } from '../support/shared.ts';
 
 const rateHz = 24_000;
 
@@ -24,11 +25,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const wav = (pcm: Int16Array): string => base64(wavFile(pcm, rateHz));
 
 describe('a voice from a reference clip', () => {
-  let speaking: Awaited<ReturnType<typeof startSpeakingPlatform>>;
-  beforeAll(async () => {
-    speaking = await startSpeakingPlatform();
-  });
-  afterAll(() => speaking[Symbol.asyncDispose]());
+  const speaking = shared(() => startSpeakingPlatform());
 
   async function speak(fields: Record<string, unknown>) {
     const response = await fetch(`${speaking.test.platform.ttsUrl}/v1/audio/speech`, {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Json, startTestPlatform, type TestPlatform, TestSocket } from '../integration/platform/setup.ts';
+import { describe, expect, it } from 'vitest';
+import { type Json, testPlatform, TestSocket } from '../integration/platform/setup.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
 
 const seed = 20_261_121;
@@ -32,11 +32,7 @@ const badFrame: fc.Arbitrary<string | Buffer> = fc.oneof(
 );
 
 describe(`bad input on the platform's sockets (seed ${seed})`, () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const synthesis = async (): Promise<TestSocket> =>
     TestSocket.open(`${test.platform.ttsUrl}/v1/realtime`, { authorization: `Bearer ${await test.token()}` });

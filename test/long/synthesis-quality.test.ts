@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../src/audio/codec.ts';
 import { activeLevelDb } from '../../src/audio/level.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
 import { startSpeakingPlatform } from './speaking-platform.ts';
+import { shared } from '../support/shared.ts';
 
 const rateHz = 24_000;
 
 describe('synthesis over the real engine', () => {
-  let speaking: Awaited<ReturnType<typeof startSpeakingPlatform>>;
-  beforeAll(async () => {
-    speaking = await startSpeakingPlatform();
-  });
-  afterAll(() => speaking[Symbol.asyncDispose]());
+  const speaking = shared(() => startSpeakingPlatform());
 
   async function speak(fields: Record<string, unknown>) {
     const response = await fetch(`${speaking.test.platform.ttsUrl}/v1/audio/speech`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { SHAPE, voiceFrames, voiceStatistics } from '../../src/platform/engines/speakers/voice-features.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
+import { shared } from '../support/shared.ts';
 
 /** Two texts a language: what one voice differs by between them is no difference of voices. */
 const texts = {
@@ -19,11 +20,7 @@ const texts = {
   ],
 } as const;
 
-let synthesizer: Awaited<ReturnType<typeof startSynthesizer>>;
-beforeAll(async () => {
-  synthesizer = await startSynthesizer({ clock: systemClock, logger: silentLogger });
-});
-afterAll(() => synthesizer[Symbol.asyncDispose]());
+const synthesizer = shared(() => startSynthesizer({ clock: systemClock, logger: silentLogger }));
 
 /** Mean cepstrum of the voiced frames, then the median pitch in semitones over 100 Hz. */
 async function featuresOf(text: string, voice: string, language: string): Promise<readonly number[]> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { rmsLevelDb } from '../../src/audio/level.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -8,6 +8,7 @@ import { SynthesisRefusedError } from '../../src/platform/engines/synth/port.ts'
 import { forPitch, pitchAt } from '../../src/platform/engines/speakers/voice-features.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
+import { shared } from '../support/shared.ts';
 
 /** "Hello, how can I help you?", or about that, in each language; in two scripts where both are in use. */
 const greetings = [
@@ -39,11 +40,7 @@ const greetings = [
   ['ur', 'السلام علیکم، میں آپ کی کیا مدد کر سکتا ہوں؟'],
 ] as const;
 
-let synthesizer: Awaited<ReturnType<typeof startSynthesizer>>;
-beforeAll(async () => {
-  synthesizer = await startSynthesizer({ clock: systemClock, logger: silentLogger });
-});
-afterAll(() => synthesizer[Symbol.asyncDispose]());
+const synthesizer = shared(() => startSynthesizer({ clock: systemClock, logger: silentLogger }));
 
 async function speak(text: string, voice: string, language?: string, speed = 1): Promise<{ pcm: Int16Array; seconds: number }> {
   const samples: number[] = [];

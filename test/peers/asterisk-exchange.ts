@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -154,12 +153,4 @@ function asteriskConf(folder: string): string {
   const folders = { astetcdir: 'etc', astrundir: 'run', astlogdir: 'log', astspooldir: 'spool', astdbdir: 'db', astkeydir: 'db' };
   const lines = Object.entries(folders).map(([name, below]) => `${name} => ${folder}/${below}`);
   return `[directories]\n${lines.join('\n')}\n[options]\nverbose = 3\nnocolor = yes\n`;
-}
-
-export async function freeTcpPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

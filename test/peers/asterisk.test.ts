@@ -16,8 +16,9 @@ import type { SimulatedCarrier } from '../../src/sim/simulated-carrier.ts';
 import { eventually } from '../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/hosts/gateway-bench.ts';
 import { sayTones, type ToneWord } from '../integration/platform/tone-engines.ts';
-import { Exchange, exchangeTools, freeTcpPort } from './asterisk-exchange.ts';
+import { Exchange, exchangeTools } from './asterisk-exchange.ts';
 import type { RtpLine } from './sip-phone.ts';
+import { freePort } from '../support/processes.ts';
 
 const PASSWORD = 'of-the-exchange';
 const ARI_PASSWORD = 'of-its-rest-interface';
@@ -38,7 +39,7 @@ describe.runIf(tools !== undefined)('a real Asterisk, with the configuration of 
   let recordings = 0;
 
   beforeAll(async () => {
-    const [ariPort, audiosocketPort] = [await freeTcpPort(), await freeTcpPort()];
+    const [ariPort, audiosocketPort] = [await freePort(), await freePort()];
     const ariUrl = `http://127.0.0.1:${ariPort}`;
     bench = await startGatewayBench({
       clock: systemClock,
@@ -223,7 +224,7 @@ function demoExchange(carrier: string, extension: string): SimulatedCarrier {
   return {
     name: carrier,
     async open() {
-      const [ariPort, audiosocketPort] = [await freeTcpPort(), await freeTcpPort()];
+      const [ariPort, audiosocketPort] = [await freePort(), await freePort()];
       let exchange: Exchange | undefined;
       return {
         env: {

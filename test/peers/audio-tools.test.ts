@@ -60,11 +60,7 @@ describe('tools that are not ours', () => {
   });
 
   async function batch(format: string): Promise<Buffer> {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...speech, response_format: format }),
-    });
+    const response = await test.post(`${test.platform.ttsUrl}/v1/audio/speech`, { ...speech, response_format: format });
     expect(response.status).toBe(200);
     return Buffer.from(await response.arrayBuffer());
   }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { joinSamples } from '../../src/audio/samples.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
@@ -12,10 +12,11 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { ScriptedCaller } from '../../src/sim/caller/caller.ts';
 import { WordErrorCount } from '../../src/sim/caller/word-errors.ts';
 import { simulatedTwilio } from '../../src/sim/twilio/api.ts';
-import { asFiles, type ModelPlatform, startWith } from '../../bench/recogniser/through-platform.ts';
+import { asFiles, startWith } from '../../bench/recogniser/through-platform.ts';
 import { type Clip, readClips } from '../../bench/recordings.ts';
 import { requireModel } from '../support/requires.ts';
 import { noteMissing } from '../support/skipped-table.ts';
+import { shared } from '../support/shared.ts';
 
 // People on a telephone line, understood by a published model behind the embedded platform.
 const NAME = 'moonshine-v2-tiny-en';
@@ -31,11 +32,7 @@ const MOST_WRONG_PERCENT = 15;
 const STREAMS = 4;
 
 describe.skipIf(modelsFolder === undefined)('an open model that listens to people', () => {
-  let platform: ModelPlatform;
-  beforeAll(async () => {
-    platform = await startWith(modelsFolder ?? '', NAME, 'en');
-  });
-  afterAll(() => platform[Symbol.asyncDispose]());
+  const platform = shared(() => startWith(modelsFolder ?? '', NAME, 'en'));
 
   it('understands thirty recordings as files', async () => {
     const { wordErrorPercent, missed } = await asFiles(platform, sentences, 'en');

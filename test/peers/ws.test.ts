@@ -1,8 +1,8 @@
 // Written from the documents alone, with a bare WebSocket: no helper of the project's own but the tones to send.
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
+import { testPlatform } from '../integration/platform/setup.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
 
 type Message = Record<string, unknown>;
@@ -29,11 +29,7 @@ async function* messages(socket: WebSocket): AsyncGenerator<Message | Buffer> {
 }
 
 describe('a session written from the documents', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const address = (http: string, path: string): string => http.replace('http', 'ws') + path;
 

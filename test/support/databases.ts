@@ -3,16 +3,38 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { loadConfig } from '../../src/config/load.ts';
 import { Secret } from '../../src/config/secrets.ts';
+import { openRecords, type Records } from '../../src/hosts/records.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { type Database, openDatabase } from '../../src/records/database.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { type Database, openDatabase, storeOn } from '../../src/records/database.ts';
+import type { Store } from '../../src/records/port.ts';
 import { startPostgres } from './postgres-server.ts';
 import { requireTool } from './requires.ts';
+import { shared } from './shared.ts';
 
 /** An empty folder that is removed when disposed. */
 export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'offhook-test-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** What a gateway keeps, in an empty folder. */
+export async function keeping(): Promise<
+  AsyncDisposable & { readonly records: Records; readonly folder: { readonly path: string } }
+> {
+  const folder = await temporaryFolder();
+  const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
+  const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+  return {
+    records,
+    folder,
+    async [Symbol.asyncDispose]() {
+      await records.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }
 
 export interface TestDatabases extends AsyncDisposable {
@@ -99,4 +121,27 @@ export async function serverDatabases(): Promise<TestDatabases | undefined> {
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+/** Where a store may be, for `describe.each`: the tests on a server are skipped where none is installed. */
+export const STORE_PLACES = [
+  { place: 'the embedded store', isThere: true, start: embeddedDatabases },
+  { place: 'a Postgres server', isThere: requireTool('postgres') !== undefined, start: serverDatabases },
+] as const;
+
+/** A store in a new database, which the tests of a block share. */
+export function sharedStore(
+  start: () => Promise<TestDatabases | undefined>,
+): Store & { readonly database: Database } & AsyncDisposable {
+  return shared(async () => {
+    const databases = await start();
+    const database = await databases?.open();
+    if (database === undefined) return undefined;
+    const store = storeOn(database);
+    const close = async (): Promise<void> => {
+      await store.close();
+      await databases?.[Symbol.asyncDispose]();
+    };
+    return { ...store, database, [Symbol.asyncDispose]: close };
+  });
 }

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { onLoopback } from './loopback.ts';
 
 export interface OpenIdIssuer extends AsyncDisposable {
   readonly url: string;
@@ -138,15 +137,7 @@ export async function startIssuer(): Promise<OpenIdIssuer> {
     }
   };
   const server = createServer((request, response) => void serve(request, response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return Object.assign(issuer, {
-    url,
-    sign,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-    },
-  });
+  const loopback = await onLoopback(server);
+  const { url } = loopback;
+  return Object.assign(issuer, { sign, ...loopback });
 }

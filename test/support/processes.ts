@@ -1,16 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { onLoopback } from './loopback.ts';
 
 /** A TCP port of the loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
-  return address.port;
+  await using loopback = await onLoopback(createServer());
+  return loopback.port;
 }
 
 export interface Running {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request as forward } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { type Loopback, onLoopback } from './loopback.ts';
 
 /** One request of a carrier, as it went to the gateway. */
 export interface SeenRequest {
@@ -21,7 +22,7 @@ export class RecordingProxy implements AsyncDisposable {
   /** Where a request goes. */
   targetOf: (path: string) => string;
   readonly #server = createServer();
-  readonly #sockets = new Set<Socket>();
+  #loopback: Loopback | undefined;
 
   private constructor(target: string) {
     this.targetOf = () => target;
@@ -36,12 +37,12 @@ export class RecordingProxy implements AsyncDisposable {
 
   static async start(target: string): Promise<RecordingProxy> {
     const proxy = new RecordingProxy(target);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    proxy.#loopback = await onLoopback(proxy.#server);
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this.#loopback?.url ?? '';
   }
 
   /** Sends a request to the gateway, once more or for the first time. @returns 101 for an upgrade that is accepted, and dropped then */
@@ -74,10 +75,7 @@ export class RecordingProxy implements AsyncDisposable {
     const { path, headers } = this.#pass(request, Buffer.alloc(0), true);
     const target = new URL(this.targetOf(path));
     const gateway = connect(Number(target.port), target.hostname);
-    for (const each of [socket, gateway]) {
-      this.#sockets.add(each);
-      each.once('close', () => this.#sockets.delete(each)).on('error', () => undefined);
-    }
+    for (const each of [socket, gateway]) each.on('error', () => undefined);
     gateway.once('data', (data: Buffer) => this.answered.push(Number(data.toString('latin1', 9, 12))));
     const lines = Object.entries({ ...headers, host: target.host }).map(([name, value]) => `${name}: ${value}`);
     gateway.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
@@ -96,9 +94,7 @@ export class RecordingProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#loopback?.[Symbol.asyncDispose]();
   }
 }
 

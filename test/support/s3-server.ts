@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, createServer } from 'node:http';
+import { onLoopback } from './loopback.ts';
 
 export const S3_CREDENTIALS = {
   accessKeyId: 'AKIDEXAMPLE',
@@ -79,22 +79,8 @@ export async function startS3(): Promise<S3StandIn> {
         }
       }
     })().catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
-  const standIn: S3StandIn = {
-    url: `http://127.0.0.1:${address.port}`,
-    objects,
-    headers,
-    refused,
-    failing: undefined,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  const standIn: S3StandIn = { objects, headers, refused, failing: undefined, ...(await onLoopback(server)) };
   return standIn;
 }
 

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
+import { onLoopback } from './loopback.ts';
 
 export interface Received {
   readonly id: string;
@@ -37,19 +37,7 @@ export async function startReceiver(secret: string): Promise<WebhookReceiver> {
       if (status === 0) request.socket.destroy();
       else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
     })().catch(() => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
-  return {
-    url: `http://127.0.0.1:${address.port}/hook`,
-    received,
-    unbelieved,
-    answers,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  const loopback = await onLoopback(server);
+  return { ...loopback, url: `${loopback.url}/hook`, received, unbelieved, answers };
 }

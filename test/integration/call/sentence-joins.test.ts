@@ -28,8 +28,7 @@ it('plays one sentence of the embedded voice after another without a click or a 
   }
   using bench = new CallBench(openingHours);
   bench.voiceOf = (text) => voices.get(text) ?? new Uint8Array();
-  await bench.start();
-  await bench.quiet(8_000);
+  await bench.start(8_000);
   const { heard, markedAt, gaps } = bench.attachment;
   const ends = [...markedAt].flatMap(([name, sample]) => (name.endsWith('.end') ? [sample] : []));
   expect([ends.length, gaps]).toEqual([SENTENCES.length, 0]);

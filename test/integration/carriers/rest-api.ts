@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { DialOrder } from '../../../src/carriers/port.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
+import { onLoopback } from '../../support/loopback.ts';
 
 export const signal = new AbortController().signal;
 
@@ -46,11 +46,5 @@ export async function startRestApi(answer: (response: ServerResponse, number: nu
       answer(response, asked.length - 1, one);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { url, asked, close, [Symbol.asyncDispose]: close };
+  return { asked, ...(await onLoopback(server)) };
 }

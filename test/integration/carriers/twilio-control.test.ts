@@ -16,8 +16,9 @@ afterEach(() => closers.splice(0).forEach((close) => close()));
 
 /** The carrier's REST interface as its page describes it, answering as the test says. */
 async function api(answer: (response: ServerResponse, number: number) => void) {
-  const { url: apiUrl, asked, close } = await startRestApi(answer);
-  closers.push(() => void close());
+  const rest = await startRestApi(answer);
+  const { url: apiUrl, asked } = rest;
+  closers.push(() => void rest[Symbol.asyncDispose]());
   const settings = { apiUrl, accountSid: ACCOUNT, authToken: new Secret('token'), voiceUrl: () => VOICE };
   return { control: new TwilioControl(settings, systemClock), asked };
 }
@@ -118,8 +119,9 @@ it('has a live call between people copied to us, both sides of it', async () => 
 });
 
 it('has SignalWire copy a live call in the same way, below its own address', async () => {
-  const { url: spaceUrl, asked, close } = await startRestApi(done);
-  closers.push(() => void close());
+  const rest = await startRestApi(done);
+  const { url: spaceUrl, asked } = rest;
+  closers.push(() => void rest[Symbol.asyncDispose]());
   const projectId = 'f4d1c1a0-8f0e-4a3b-9c63-1d6c1f7f2a11';
   const config = {
     settings: signalwire.settings.parse({ projectId, spaceUrl }),

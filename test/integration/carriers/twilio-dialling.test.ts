@@ -122,7 +122,7 @@ it('knows nothing when no answer comes in time, or when the gateway stops meanwh
 
 it('was surely not asked for where nobody listens, the name is unknown, or the gateway stops before', async () => {
   const twilio = await api(() => undefined);
-  await twilio.close();
+  await twilio[Symbol.asyncDispose]();
   await expect(twilio.dialling.dial(order, signal)).rejects.toMatchObject({ surelyNotDone: true, retryable: true });
   await expect(twilio.dialling.dial(order, AbortSignal.abort())).rejects.toMatchObject({ surelyNotDone: true });
   const settings = { apiUrl: 'http://carrier.invalid', accountSid: ACCOUNT, authToken: new Secret('x'), voiceUrl: () => '' };

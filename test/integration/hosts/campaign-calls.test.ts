@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type SimulatedCallee, zoneAtNoon } from '../../../src/sim/caller/callee.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type OutboundBench, sayHello, startOutboundBench } from './outbound-bench.ts';
+import { sayHello, startOutboundBench } from './outbound-bench.ts';
+import { shared } from '../../support/shared.ts';
 
 interface Contact {
   readonly number: string;
@@ -20,11 +21,7 @@ const people: Readonly<Record<string, SimulatedCallee>> = {
   },
 };
 
-let bench: OutboundBench;
-beforeAll(async () => {
-  bench = await startOutboundBench(1, ({ to }) => people[to] ?? { outcome: { kind: 'failed', sip: 404 } });
-});
-afterAll(() => bench[Symbol.asyncDispose]());
+const bench = shared(() => startOutboundBench(1, ({ to }) => people[to] ?? { outcome: { kind: 'failed', sip: 404 } }));
 
 it('runs a campaign of calls with sound, and its report adds up', async () => {
   const settings = { name: 'March', bot: 'reminder', from: '+442079460001', profile: 'none', attempts: { most: 1 } };

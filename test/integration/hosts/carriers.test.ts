@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import type { CallRecord } from '../../../src/call/log/call-record.ts';
@@ -13,11 +13,12 @@ import type { LineOptions } from '../../../src/sim/carrier-line.ts';
 import { CallerEar } from '../../../src/sim/caller/ear.ts';
 import type { SimulatedCarrierCall } from '../../../src/sim/simulated-carrier.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
-import { type CarrierBench, startCarrierBench } from './carrier-bench.ts';
+import { startCarrierBench } from './carrier-bench.ts';
 import { eventually } from '../../support/eventually.ts';
 import { purest, withoutHoles } from './measured-tone.ts';
 import { largestStep } from '../../support/largest-step.ts';
 import { thorough } from '../../support/thorough.ts';
+import { shared } from '../../support/shared.ts';
 
 /** Answers words of the tone language, and ends with `charlie`. */
 const BOT = `
@@ -39,13 +40,7 @@ export async function* respond({ input }) {
 `;
 const GREETING = 'Please say a word.';
 
-let world: CarrierBench;
-
-beforeAll(async () => {
-  world = await startCarrierBench(BOT);
-});
-
-afterAll(() => world[Symbol.asyncDispose]());
+const world = shared(() => startCarrierBench(BOT));
 
 /** Without the silence before the first word, so that an interruption is timed from its first sound. */
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);

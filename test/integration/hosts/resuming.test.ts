@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { Secret } from '../../../src/config/secrets.ts';
@@ -16,13 +16,14 @@ import { SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { openDatabase, storeOn } from '../../../src/records/database.ts';
 import { startGatewayProcess } from '../../long/gateway-process.ts';
 import { sayTones } from '../platform/tone-engines.ts';
-import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
+import { startTestPlatform } from '../platform/setup.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 import { thorough } from '../../support/thorough.ts';
+import { shared } from '../../support/shared.ts';
 
 /* A sentence is a tone of 50 ms for each of its characters: how long there was sound says how much was said, holes of a busy machine or not. */
 const LOST = 'Sorry, I lost you for a moment.';
@@ -73,11 +74,7 @@ interface World {
   close(): Promise<void>;
 }
 
-let speech: TestPlatform;
-beforeAll(async () => {
-  speech = await startTestPlatform({}, 8_000);
-});
-afterAll(() => speech[Symbol.asyncDispose]());
+const speech = shared(() => startTestPlatform({}, 8_000));
 
 function environment(dataDir: string): NodeJS.ProcessEnv {
   const bots = join(dataDir, 'bots');

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { CallRefused, type SimulatedCall } from '../../../src/sim/twilio/carrier.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
+import { startGatewayBench } from './gateway-bench.ts';
+import { shared } from '../../support/shared.ts';
 
 const LIMIT = 4;
 /** Lags that no machine shows by itself while this runs. */
@@ -10,13 +11,7 @@ const env = {
   OFFHOOK_CALL__REFUSE_LAG_MS: '700',
   OFFHOOK_CALL__ACCEPT_LAG_MS: '600',
 };
-let bench: GatewayBench;
-
-beforeAll(async () => {
-  bench = await startGatewayBench({ env });
-});
-
-afterAll(async () => bench[Symbol.asyncDispose]());
+const bench = shared(() => startGatewayBench({ env }));
 
 const metrics = async (): Promise<string> => (await fetch(`${bench.gateway.url}/metrics`)).text();
 

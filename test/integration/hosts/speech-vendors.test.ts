@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vendors } from '../../../src/speech/vendors/registry.ts';
 import { ScriptedCaller } from '../../../src/sim/caller/caller.ts';
-import { type Cable, startCable } from '../../support/vendors/cable.ts';
+import { type CuttableProxy, startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { platformEngines } from '../../support/vendors/platform-engines.ts';
 import { simulatedVendors } from '../../support/vendors/simulated-vendors.ts';
 import { startTestPlatform } from '../platform/setup.ts';
@@ -29,7 +29,7 @@ const rows = simulatedVendors.map((row, index) => ({
 }));
 
 const benches: GatewayBench[] = [];
-const cables = new Map<string, Cable[]>();
+const cables = new Map<string, CuttableProxy[]>();
 const started: AsyncDisposable[] = [];
 
 /** Gateways with a bot for each row, that has the speech platform standing by, and the vendors' servers behind cables. */
@@ -44,12 +44,14 @@ beforeAll(async () => {
     const env: Record<string, string> = {};
     const otherBots: Record<string, string> = {};
     for (const { bot, vendor, services, voice, start } of rows.filter((row) => row.gateway === gateway)) {
-      const own: Cable[] = [];
+      const own: CuttableProxy[] = [];
       cables.set(bot, own);
       const through = async (url: string): Promise<string> => {
-        const cable = use(await startCable(url));
+        const to = new URL(url);
+        const cable = use(await startCuttableProxy(Number(to.port)));
         own.push(cable);
-        return cable.url.replace(/\/$/u, '');
+        to.port = String(cable.port);
+        return to.href.replace(/\/$/u, '');
       };
       Object.assign(env, use(await start(engines, through)).env);
       const chosen = (service: 'recognition' | 'synthesis'): string =>

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { AnalysisRequest } from '../../../src/platform/engines/analyse/port.ts';
 import { builtInAnalyser } from '../../../src/platform/engines/analyse/built-in-analyser.ts';
 import { transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { testPlatform } from './setup.ts';
 import { ToneSynthesizer } from './tone-engines.ts';
 
 const recognition = new ScriptedRecogniser();
@@ -14,11 +14,7 @@ const analyser = {
     return builtInAnalyser.analyse(request, signal);
   },
 };
-let test: TestPlatform;
-beforeAll(async () => {
-  test = await startTestPlatform({ engines: { recognition, analyser, synthesis: new ToneSynthesizer() } });
-});
-afterAll(() => test[Symbol.asyncDispose]());
+const test = testPlatform({ engines: { recognition, analyser, synthesis: new ToneSynthesizer() } });
 
 const lines = [
   'i want to book an appointment with doctor sharma',

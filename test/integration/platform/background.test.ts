@@ -16,10 +16,12 @@ describe('background audio', () => {
   afterAll(() => test[Symbol.asyncDispose]());
 
   async function speak(fields: Record<string, unknown>) {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'zero-indic', input: 'hello', voice: 'Rajesh', response_format: 'mulaw', ...fields }),
+    const response = await test.post(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      model: 'zero-indic',
+      input: 'hello',
+      voice: 'Rajesh',
+      response_format: 'mulaw',
+      ...fields,
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
     const pcm = response.ok ? decodeAudio('mulaw', bytes) : new Int16Array(0);

@@ -2,16 +2,12 @@ import fc from 'fast-check';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestPlatform, testPlatform, TestSocket } from './setup.ts';
 import { eventually } from '../../support/eventually.ts';
 
 describe('bad input', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const upload = async (body: string | Buffer, contentType = 'multipart/form-data; boundary=x') => {
     const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { startTestPlatform, testPlatform, TestSocket } from './setup.ts';
 import { sayTones } from './tone-engines.ts';
 
 // What the platform vendor's newer clients send and expect (reference, 1.2, generation 2).
 describe('compat mode', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform({ compat: true });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform({ compat: true });
 
   const open = async (url: string) => TestSocket.open(`${url}/v1/realtime`, { authorization: `Bearer ${await test.token()}` });
 

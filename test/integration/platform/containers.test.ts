@@ -20,11 +20,7 @@ async function transcribe(test: TestPlatform, bytes: Uint8Array, name = 'audio.b
   form.append('file', new Blob([Buffer.from(bytes)]), name);
   form.append('language_code', 'en');
   form.append('response_format', 'verbose_json');
-  const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${await test.token()}` },
-    body: form,
-  });
+  const response = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, form);
   const body = (await response.json()) as { text: string; audio_duration: number; detail: string };
   return { status: response.status, ...body };
 }

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { embedSpeaker } from '../../../src/platform/engines/speakers/embedding.ts';
 import type { SpeakerProfiles } from '../../../src/platform/engines/speakers/port.ts';
 import { amplify } from '../../../src/audio/level.ts';
 import { buzz } from '../../support/buzz.ts';
 import { bright, deep, transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { testPlatform } from './setup.ts';
 import { ToneSynthesizer } from './tone-engines.ts';
 
 const recognition = new ScriptedRecogniser();
@@ -17,11 +17,7 @@ const profiles: SpeakerProfiles = {
     return project === 'clinic' ? [{ name: 'Asha', project, kind: 'built-in', embedding }] : [];
   },
 };
-let test: TestPlatform;
-beforeAll(async () => {
-  test = await startTestPlatform({ engines: { recognition, profiles, synthesis: new ToneSynthesizer() } });
-});
-afterAll(() => test[Symbol.asyncDispose]());
+const test = testPlatform({ engines: { recognition, profiles, synthesis: new ToneSynthesizer() } });
 
 const lines = [
   { text: 'good morning', voice: deep },

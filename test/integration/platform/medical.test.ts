@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { requireTool } from '../../support/requires.ts';
 import { thorough } from '../../support/thorough.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { testPlatform } from './setup.ts';
 import { sayTones } from './tone-engines.ts';
 
 const fixture = (name: string): Buffer => readFileSync(join(import.meta.dirname, '../../fixtures/audio', name));
@@ -12,11 +12,7 @@ const file = wavFile(sayTones(['alpha', 'bravo'], 16_000), 16_000);
 const hasFfmpeg = requireTool('ffmpeg') !== undefined;
 
 describe('the medical batch service', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const transcribe = async (bytes: Uint8Array | undefined, name: string, fields: Record<string, string> = {}) => {
     const form = new FormData();

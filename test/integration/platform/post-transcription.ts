@@ -54,10 +54,6 @@ export async function transcribeLines(
   for (const [name, value] of Object.entries({ language_code: 'en', response_format: 'verbose_json', ...fields })) {
     form.append(name, value);
   }
-  const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${await test.token()}` },
-    body: form,
-  });
+  const response = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, form);
   return { status: response.status, body: (await response.json()) as Answer };
 }

@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
-import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { startTestPlatform, testPlatform, TestSocket } from './setup.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sayTones } from './tone-engines.ts';
 
 const words = ['alpha', 'bravo'] as const;
 
 describe('realtime recognition', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const finals = (socket: TestSocket) => socket.of('final');
   const open = () => TestSocket.open(`${test.platform.asrUrl}/v1/realtime`);

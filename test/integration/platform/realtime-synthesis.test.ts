@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type Json, type TestPlatform, TestSocket } from './setup.ts';
+import { describe, expect, it } from 'vitest';
+import { startTestPlatform, testPlatform, type Json, TestSocket } from './setup.ts';
 
 const request = { model: 'zero-indic', input: 'hello caller, how are you?', voice: 'Rajesh' };
 
 describe('realtime synthesis', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   const open = async (query = '', path = '/v1/realtime') =>
     TestSocket.open(`${test.platform.ttsUrl}${path}${query}`, { authorization: `Bearer ${await test.token()}` });

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { startTestPlatform, testPlatform } from './setup.ts';
 import { sayTones, ToneSynthesizer } from './tone-engines.ts';
 
 const recognition = new ScriptedRecogniser();
-let test: TestPlatform;
-beforeAll(async () => {
-  test = await startTestPlatform({ engines: { recognition, synthesis: new ToneSynthesizer() } });
-});
-afterAll(() => test[Symbol.asyncDispose]());
+const test = testPlatform({ engines: { recognition, synthesis: new ToneSynthesizer() } });
 
 const heard = [
   { text: 'My PASSWORD is swordfish', alternatives: ['my pass word is swordfish'] },

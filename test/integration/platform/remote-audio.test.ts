@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 import { sayTones } from './tone-engines.ts';
+import { onLoopback } from '../../support/loopback.ts';
 
 const file = wavFile(sayTones(['alpha', 'bravo'], 16_000), 16_000);
 
@@ -27,18 +26,9 @@ async function startWeb() {
     else if (path === '/torn')
       response.writeHead(200, { 'content-length': '50000' }).write(file.slice(0, 1000), () => response.destroy());
     else response.writeHead(404).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    host,
-    asked,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  });
+  const loopback = await onLoopback(server);
+  return { ...loopback, host: `127.0.0.1:${loopback.port}`, asked };
 }
 
 describe('audio by its address', () => {
@@ -61,11 +51,7 @@ describe('audio by its address', () => {
     for (const [name, value] of Object.entries(fields)) {
       form.append(name, typeof value === 'string' ? value : new Blob([Buffer.from(value)]));
     }
-    const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}` },
-      body: form,
-    });
+    const response = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, form);
     return { status: response.status, body: (await response.json()) as { text?: string; detail?: string } };
   };
 

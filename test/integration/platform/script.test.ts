@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { testPlatform } from './setup.ts';
 import { ToneSynthesizer } from './tone-engines.ts';
 
 const recognition = new ScriptedRecogniser();
-let test: TestPlatform;
-beforeAll(async () => {
-  test = await startTestPlatform({ engines: { recognition, synthesis: new ToneSynthesizer() } });
-});
-afterAll(() => test[Symbol.asyncDispose]());
+const test = testPlatform({ engines: { recognition, synthesis: new ToneSynthesizer() } });
 
 const transcribe = (lines: readonly string[], fields: Readonly<Record<string, string>>) =>
   transcribeLines(test, recognition, lines, fields);

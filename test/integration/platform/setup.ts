@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { newSigningKeys, type SigningKeys } from '../../../src/platform/keys/tokens.ts';
 import { type PlatformOptions, type RunningPlatform, startPlatform } from '../../../src/platform/server/start.ts';
 import { HANGS_MS } from '../../support/patience.ts';
+import { shared } from '../../support/shared.ts';
 import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
 export interface TestPlatform extends AsyncDisposable {
@@ -17,6 +18,8 @@ export interface TestPlatform extends AsyncDisposable {
   readonly synthesis: ToneSynthesizer;
   /** A token minted over HTTP, the same one at each call. */
   token(): Promise<string>;
+  /** Posts with that token: a form as it is, anything else as JSON. */
+  post(url: string, body: unknown): Promise<Response>;
 }
 
 let signingKeys: Promise<SigningKeys> | undefined;
@@ -36,21 +39,28 @@ export async function startTestPlatform(options: Partial<PlatformOptions> = {}, 
     dataDir,
     ...options,
   });
+  const token = async (): Promise<string> => {
+    // Minted once: a test file makes more requests than the 60 mints of a minute.
+    if (minted !== undefined) return minted;
+    const response = await fetch(`${platform.authUrl}/api/auth/token`, {
+      method: 'POST',
+      headers: { 'api-key': platform.apiKey },
+    });
+    const body = (await response.json()) as { token: string };
+    minted = body.token;
+    return minted;
+  };
   return {
     platform,
     dataDir: options.dataDir ?? dataDir,
     recognition,
     synthesis,
-    async token() {
-      // Minted once: a test file makes more requests than the 60 mints of a minute.
-      if (minted !== undefined) return minted;
-      const response = await fetch(`${platform.authUrl}/api/auth/token`, {
-        method: 'POST',
-        headers: { 'api-key': platform.apiKey },
-      });
-      const body = (await response.json()) as { token: string };
-      minted = body.token;
-      return minted;
+    token,
+    async post(url, body) {
+      const authorization = `Bearer ${await token()}`;
+      if (body instanceof FormData) return fetch(url, { method: 'POST', headers: { authorization }, body });
+      const headers = { authorization, 'content-type': 'application/json' };
+      return fetch(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) });
     },
     async [Symbol.asyncDispose]() {
       await platform.close();
@@ -58,6 +68,10 @@ export async function startTestPlatform(options: Partial<PlatformOptions> = {}, 
     },
   };
 }
+
+/** A platform that the tests of a block share. */
+export const testPlatform = (...options: Parameters<typeof startTestPlatform>): TestPlatform =>
+  shared(() => startTestPlatform(...options));
 
 export type Json = Record<string, unknown>;
 

@@ -27,10 +27,11 @@ describe('every format', () => {
   });
 
   async function speak(response_format: string, path = '/v1/audio/speech') {
-    const response = await fetch(`${test.platform.ttsUrl}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'zero-indic', target_text: 'hello caller', speaker_id: 'Nisha', response_format }),
+    const response = await test.post(`${test.platform.ttsUrl}${path}`, {
+      model: 'zero-indic',
+      target_text: 'hello caller',
+      speaker_id: 'Nisha',
+      response_format,
     });
     expect(response.status).toBe(200);
     return { headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) };

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { describe, expect, it } from 'vitest';
+import { testPlatform, TestSocket } from './setup.ts';
 
 describe('LaTeX', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   async function speak(fields: Record<string, unknown>) {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'zero-indic', voice: 'Nisha', response_format: 'mulaw', ...fields }),
+    const response = await test.post(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      model: 'zero-indic',
+      voice: 'Nisha',
+      response_format: 'mulaw',
+      ...fields,
     });
     const body = Buffer.from(await response.arrayBuffer());
     const warnings: unknown = JSON.parse(response.headers.get('x-warnings') ?? '[]');

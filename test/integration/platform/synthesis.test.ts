@@ -1,19 +1,15 @@
 import { EventEmitter, once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/synth/port.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { startTestPlatform, testPlatform, type TestPlatform } from './setup.ts';
 import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
 const request = { model: 'zero-indic', input: 'hello caller', voice: 'Rajesh' };
 
 async function speak(test: TestPlatform, body: unknown, path = '/v1/audio/speech') {
-  const response = await fetch(`${test.platform.ttsUrl}${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+  const response = await test.post(`${test.platform.ttsUrl}${path}`, body);
   const bytes = new Uint8Array(await response.arrayBuffer());
   const detail = () => (JSON.parse(Buffer.from(bytes).toString('utf8')) as { detail: string & { loc: string[] }[] }).detail;
   return { status: response.status, headers: response.headers, bytes, detail };
@@ -38,18 +34,10 @@ class HaltingSynthesizer extends ToneSynthesizer {
 
 describe('a long text', () => {
   const synthesis = new HaltingSynthesizer();
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform({ engines: { recognition: new ToneRecogniser(), synthesis } });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform({ engines: { recognition: new ToneRecogniser(), synthesis } });
 
   const ask = async (response_format: string): Promise<Response> =>
-    fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...request, input: 'a'.repeat(501), response_format }),
-    });
+    test.post(`${test.platform.ttsUrl}/v1/audio/speech`, { ...request, input: 'a'.repeat(501), response_format });
 
   it.each([
     { format: 'mulaw', bytes: 16_000 },
@@ -75,11 +63,7 @@ describe('a long text', () => {
 });
 
 describe('batch synthesis', () => {
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform();
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform();
 
   it('answers MP3 with its rate and a request id by default [156]', async () => {
     const { status, headers, bytes } = await speak(test, request);

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { startTestPlatform, testPlatform, type TestPlatform } from './setup.ts';
 import { sayTones, type ToneWord } from './tone-engines.ts';
 
 interface Span {
@@ -44,11 +44,7 @@ const wav = (words: readonly ToneWord[], rateHz = 16_000) => wavFile(sayTones(wo
 
 describe('batch transcription', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-platform-'));
-  let test: TestPlatform;
-  beforeAll(async () => {
-    test = await startTestPlatform({ dataDir });
-  });
-  afterAll(() => test[Symbol.asyncDispose]());
+  const test = testPlatform({ dataDir });
 
   it('answers with text only, and the request id in a header [49]', async () => {
     const { status, body, headers } = await transcribe(test, { file: wav(['alpha', 'bravo']) });
@@ -296,11 +292,10 @@ describe('batch transcription', () => {
   });
 
   it('refuses a JSON body at the primary address with 400', async () => {
-    const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: '{"model":"zero-indic","url":"https://example.com/a.wav"}',
-    });
+    const response = await test.post(
+      `${test.platform.asrUrl}/v1/audio/transcriptions`,
+      '{"model":"zero-indic","url":"https://example.com/a.wav"}',
+    );
     expect(response.status).toBe(400);
   });
 

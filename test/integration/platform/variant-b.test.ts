@@ -43,11 +43,7 @@ describe('Variant B', () => {
     });
     const verbose = await post(JSON.stringify({ url, response_format: 'verbose_json', num_speakers: 2 }));
     expect(verbose.body).toMatchObject({ success: true, text: 'alpha bravo', audio_duration: 1 });
-    const primary = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'zero-indic', url }),
-    });
+    const primary = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, { model: 'zero-indic', url });
     expect(primary.status).toBe(400);
   });
 

@@ -28,10 +28,13 @@ describe('the platform over its own engines', () => {
   });
 
   const speak = async (input: string, more: object = {}): Promise<Int16Array> => {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'zero-indic', voice: 'Nisha', language: 'en', response_format: 'wav', input, ...more }),
+    const response = await test.post(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      model: 'zero-indic',
+      voice: 'Nisha',
+      language: 'en',
+      response_format: 'wav',
+      input,
+      ...more,
     });
     expect(response.status).toBe(200);
     return parseWav(new Uint8Array(await response.arrayBuffer())).samples[0]!;
@@ -91,11 +94,7 @@ describe('the platform over its own engines', () => {
     form.append('file', new Blob([Buffer.from(wavFile(pcm, 24_000))]), 'a.wav');
     form.append('response_format', 'verbose_json');
     form.append('language_code', 'en');
-    const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}` },
-      body: form,
-    });
+    const response = await test.post(`${test.platform.asrUrl}/v1/audio/transcriptions`, form);
     const body = (await response.json()) as { text: string; segments: { start: number; end: number }[]; audio_duration: number };
     expect(body.text).toBe('Friday at nine');
     expect(body.segments[0]!.start).toBeGreaterThan(1.8);

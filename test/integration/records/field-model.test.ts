@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
@@ -7,6 +6,7 @@ import { FieldModel } from '../../../src/records/analysis/model-fields.ts';
 import { analysisProfile } from '../../../src/records/analysis/profile.ts';
 import { talk } from '../../unit/records/analysis/talk.ts';
 import { hangs } from '../../support/patience.ts';
+import { type Loopback, onLoopback } from '../../support/loopback.ts';
 
 interface Asked {
   readonly authorization: string | undefined;
@@ -14,7 +14,7 @@ interface Asked {
 }
 
 describe('FieldModel', () => {
-  let server: Server;
+  let loopback: Loopback;
   let model: FieldModel;
   let answers: (string | number)[] = [];
   let asked: Asked[] = [];
@@ -30,7 +30,7 @@ describe('FieldModel', () => {
   });
 
   beforeAll(async () => {
-    server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       void (async () => {
         asked.push({ authorization: request.headers.authorization, body: (await json(request)) as Asked['body'] });
         const answer = answers.shift() ?? 500;
@@ -38,16 +38,11 @@ describe('FieldModel', () => {
         const message = { role: 'assistant', content: answer };
         response.end(typeof answer === 'number' ? '{"error":{"message":"no"}}' : JSON.stringify({ choices: [{ message }] }));
       })();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
-    model = new FieldModel({ ...settings!, baseUrl: `http://127.0.0.1:${address.port}/v1` }, new Secret('the-key'));
+    });
+    loopback = await onLoopback(server);
+    model = new FieldModel({ ...settings!, baseUrl: `${loopback.url}/v1` }, new Secret('the-key'));
   });
-  afterAll(async () => {
-    server.close();
-    await once(server, 'close');
-  });
+  afterAll(() => loopback[Symbol.asyncDispose]());
   beforeEach(() => {
     answers = [];
     asked = [];

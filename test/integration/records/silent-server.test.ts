@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
@@ -10,6 +9,7 @@ import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres-server.ts';
 import { requireTool } from '../../support/requires.ts';
+import { onLoopback } from '../../support/loopback.ts';
 
 const program = requireTool('postgres');
 
@@ -24,22 +24,14 @@ async function startWay(port: number): Promise<AsyncDisposable & { readonly port
       socket.on('error', () => undefined);
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
   return {
-    port: address.port,
+    ...(await onLoopback(server)),
     lose() {
       for (const socket of sockets) {
         socket.unpipe();
         // Read on, so that the end of either side is still noticed.
         socket.resume();
       }
-    },
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
     },
   };
 }

@@ -1,22 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parseWav, wavHeader } from '../../../src/audio/wav.ts';
 import { soundReader } from '../../../src/records/analysis/sound-reader.ts';
 import { codeFile } from '../../../src/audio/recording/code-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { hangs } from '../../support/patience.ts';
+import { shared } from '../../support/shared.ts';
 
 const tones = fileURLToPath(new URL('../../fixtures/audio/tones.flac', import.meta.url));
 const sound = soundReader('/no/such/ffmpeg');
 
 describe('recordings where there is no ffmpeg', () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeAll(async () => {
-    folder = await temporaryFolder();
-  });
-  afterAll(() => folder[Symbol.asyncDispose]());
+  const folder = shared(() => temporaryFolder());
 
   test.each([
     { format: 'flac', container: 'flac' },

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fetchSound } from '../../../src/call/outbound/sounds/fetch-sound.ts';
+import { fetchSound } from '../../../src/call/outbound/sounds/sound-library.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { deliverWebhook } from '../../../src/records/webhooks/deliver-webhook.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { validateRequest } from 'twilio/lib/webhooks/webhooks.js';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { type WebSocket } from 'ws';
 import { z } from 'zod';
+import { type Loopback, onLoopback, takeSockets } from '../../support/loopback.ts';
 
 export const authToken = 'token-of-the-stand-in';
 
@@ -28,7 +27,7 @@ export interface GatewaySocket {
 }
 
 /** A gateway that does nothing by itself: it answers with the TwiML it is given and keeps what it receives. */
-export class StandIn implements AsyncDisposable {
+export class StandIn {
   readonly webhooks: Webhook[] = [];
   readonly sockets: GatewaySocket[] = [];
   /** Gives the answer document; null for status 500. */
@@ -41,22 +40,16 @@ export class StandIn implements AsyncDisposable {
       response.end(body);
     });
   });
-  readonly #sockets = new WebSocketServer({ noServer: true });
   url = '';
 
-  static async start(): Promise<StandIn> {
+  static async start(): Promise<StandIn & Loopback> {
     const standIn = new StandIn();
-    standIn.#server.on('upgrade', (request, socket, head) => {
-      if (standIn.refuseUpgrade) {
-        socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-        return;
-      }
-      standIn.#sockets.handleUpgrade(request, socket, head, (webSocket) => standIn.#opened(webSocket, request));
-    });
-    standIn.#server.listen(0, '127.0.0.1');
-    await once(standIn.#server, 'listening');
-    standIn.url = `http://127.0.0.1:${(standIn.#server.address() as AddressInfo).port}`;
-    return standIn;
+    takeSockets(
+      standIn.#server,
+      () => (standIn.refuseUpgrade ? { status: 403 } : undefined),
+      (socket, { request }) => standIn.#opened(socket, request),
+    );
+    return Object.assign(standIn, await onLoopback(standIn.#server));
   }
 
   streamDocument(after = ''): string {
@@ -108,13 +101,5 @@ export class StandIn implements AsyncDisposable {
     });
     this.sockets.push(opened);
     this.onSocket(opened);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { socket } of this.sockets) socket.terminate();
-    this.#server.closeAllConnections();
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    await closed;
   }
 }

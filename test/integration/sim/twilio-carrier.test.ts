@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
-import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { encodeMulaw } from '../../../src/audio/g711.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { CallRefused } from '../../../src/sim/errors.ts';
@@ -141,22 +140,6 @@ function payloadOf(message: CarrierMessage): Buffer {
 }
 
 describe('what the caller does', () => {
-  it('arrives sample for sample where it was said to begin', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket } = await connected(standIn, { stream: { lineNoise: 0 } });
-    const pcm = sine(440, 200, 8000, 0.4);
-    const atMs = call.stream.say(pcm);
-    await until(call.stream, () => call.stream.silent && call.stream.nowMs > atMs + 300);
-    const sent = call.stream.spoken;
-    await call.hangUp();
-    await once(socket.socket, 'close');
-    const got = decodeMulaw(Buffer.concat(socket.messages.filter(is('media')).map(payloadOf)));
-    const expected = decodeMulaw(encodeMulaw(pcm));
-    expect(got.slice(atMs * 8, atMs * 8 + pcm.length)).toEqual(expected);
-    expect(rmsLevelDb(got.subarray(0, atMs * 8))).toBe(-96);
-    expect(sent.slice(atMs * 8, atMs * 8 + pcm.length)).toEqual(pcm);
-  });
-
   it('keeps pace with the clock and not with its timers', async () => {
     await using standIn = await StandIn.start();
     const { call } = await connected(standIn);
@@ -166,42 +149,6 @@ describe('what the caller does', () => {
     while (systemClock.nowMs() < untilMs);
     await until(call.stream, () => true);
     expect(call.stream.nowMs - call.stream.spoken.length / 8).toBeLessThan(100);
-    await call.hangUp();
-  });
-
-  it('runs on the clock it is given, loses the frames it is told to, and tells when each was sent', async () => {
-    await using standIn = await StandIn.start();
-    const sent: number[] = [];
-    let asked = 0;
-    const { call, socket } = await connected(standIn, {
-      stream: {
-        // A clock twice as fast, so that it shows.
-        skewPpm: 1_000_000,
-        background: new Int16Array(400).fill(1_000),
-        loses: () => ++asked % 5 === 0,
-        encode: (frame, fromSample) => encodeMulaw(frame).fill(0x42, 0, fromSample === 320 ? 8 : 0),
-        tap: { sent: (frame) => sent.push(frame), received: () => undefined },
-      },
-    });
-    const sinceMs = systemClock.nowMs();
-    await until(call.stream, () => call.stream.nowMs > 600);
-    expect(systemClock.nowMs() - sinceMs).toBeLessThan(590);
-    await call.hangUp();
-    await once(socket.socket, 'close');
-    const media = socket.messages.filter(is('media'));
-    expect(sent.slice(0, 6)).toEqual([0, 1, 2, 3, 5, 6]);
-    expect(sent).toHaveLength(media.length);
-    const pcm = decodeMulaw(Buffer.concat(media.map(payloadOf)));
-    const [background] = decodeMulaw(encodeMulaw(Int16Array.of(1_000)));
-    expect(pcm.slice(328, 800).every((sample) => sample === background)).toBe(true);
-    expect(pcm.slice(320, 328)).toEqual(decodeMulaw(new Uint8Array(8).fill(0x42)));
-  });
-
-  it('presses keys', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket, streamSid } = await connected(standIn);
-    call.stream.press('5');
-    expect(await socket.next(is('dtmf'))).toMatchObject({ streamSid, dtmf: { track: 'inbound_track', digit: '5' } });
     await call.hangUp();
   });
 
@@ -215,79 +162,17 @@ describe('what the caller does', () => {
   });
 });
 
-describe('what the gateway sends', () => {
-  it('is heard in order, and its marks come back when it was', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket, streamSid } = await connected(standIn);
-    socket.send({ event: 'media', streamSid, media: { payload: tone(100) } });
-    socket.send({ event: 'mark', streamSid, mark: { name: 'a' } });
-    socket.send({ event: 'media', streamSid, media: { payload: tone(100) } });
-    socket.send({ event: 'mark', streamSid, mark: { name: 'b' } });
-    expect(await socket.next((message) => message.event === 'mark')).toMatchObject({ mark: { name: 'a' }, streamSid });
-    await socket.next((message) => JSON.stringify(message).includes('"b"'));
-    const { heard, underruns } = call.stream.playout;
-    const first = heard.findIndex((sample) => sample !== 0);
-    const last = heard.findLastIndex((sample) => sample !== 0);
-    expect(Math.abs(last - first - 1600)).toBeLessThanOrEqual(4);
-    expect(underruns).toEqual([]);
-    const [a, b] = call.stream.notes.filter(({ type }) => type === 'mark');
-    expect(a!.atMs).toBeGreaterThanOrEqual(first / 8 + 99);
-    expect(b!.atMs).toBeGreaterThanOrEqual(first / 8 + 199);
-    await call.hangUp();
-  });
-
-  it('is silenced by a clear, which returns the marks that wait', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket, streamSid } = await connected(standIn);
-    socket.send({ event: 'media', streamSid, media: { payload: tone(5000) } });
-    socket.send({ event: 'mark', streamSid, mark: { name: 'never heard' } });
-    await until(call.stream, () => call.stream.buffer.heard.some((sample) => sample !== 0));
-    socket.send({ event: 'clear', streamSid });
-    await socket.next(is('mark'));
-    const clear = call.stream.notes.find(({ type }) => type === 'clear')!;
-    expect(call.stream.playout.queuedMs).toBe(0);
-    await until(call.stream, () => call.stream.nowMs > clear.atMs + 100);
-    expect(call.stream.buffer.heard.subarray(Math.ceil(clear.atMs * 8)).every((sample) => sample === 0)).toBe(true);
-    await call.hangUp();
-  });
-
-  it('comes later, and in order, over a slow network', async () => {
-    await using standIn = await StandIn.start();
-    let wobble = 0;
-    const stream = { networkDelayMs: () => 100 + 80 * (wobble++ % 2), toGatewayDelayMs: () => 60, markDelayMs: () => 40 };
-    const { call, socket, streamSid } = await connected(standIn, { stream });
-    for (const name of ['a', 'b', 'c', 'd']) socket.send({ event: 'mark', streamSid, mark: { name } });
-    await socket.next((message) => JSON.stringify(message).includes('"d"'));
-    expect(socket.messages.filter(is('mark')).map(({ mark }) => mark)).toEqual(['a', 'b', 'c', 'd'].map((name) => ({ name })));
-    const numbers = socket.messages.slice(1).map(({ sequenceNumber }) => Number(sequenceNumber));
-    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-    await call.hangUp();
-  });
-
-  it('is told apart from what Twilio would refuse, which changes nothing', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket, streamSid } = await connected(standIn);
-    socket.socket.send(Buffer.from([1, 2, 3]));
-    socket.send({ event: 'clear', streamSid, sequenceNumber: '1' });
-    socket.send({ event: 'media', streamSid: 'MZother', media: { payload: tone(100) } });
-    socket.send({ event: 'mark', streamSid, mark: { name: 'after' } });
-    await socket.next(is('mark'));
-    expect(call.stream.complaints.map((complaint) => complaint.slice(0, 5))).toEqual(['31950', '31951', '31951']);
-    expect(call.stream.buffer.heard.every((sample) => sample === 0)).toBe(true);
-    await call.hangUp();
-  });
-
-  it('stays in the dark where the carrier has no marks and no clear', async () => {
-    await using standIn = await StandIn.start();
-    const { call, socket, streamSid } = await connected(standIn, { stream: { marks: false, clear: false } });
-    socket.send({ event: 'media', streamSid, media: { payload: tone(200) } });
-    socket.send({ event: 'mark', streamSid, mark: { name: 'x' } });
-    socket.send({ event: 'clear', streamSid });
-    await until(call.stream, () => call.stream.nowMs > 400);
-    expect(call.stream.buffer.heard.filter((sample) => sample !== 0).length).toBeGreaterThan(1500);
-    expect(socket.messages.some(is('mark'))).toBe(false);
-    await call.hangUp();
-  });
+it('what the gateway sends is told apart from what Twilio would refuse, which changes nothing', async () => {
+  await using standIn = await StandIn.start();
+  const { call, socket, streamSid } = await connected(standIn);
+  socket.socket.send(Buffer.from([1, 2, 3]));
+  socket.send({ event: 'clear', streamSid, sequenceNumber: '1' });
+  socket.send({ event: 'media', streamSid: 'MZother', media: { payload: tone(100) } });
+  socket.send({ event: 'mark', streamSid, mark: { name: 'after' } });
+  await socket.next(is('mark'));
+  expect(call.stream.complaints.map((complaint) => complaint.slice(0, 5))).toEqual(['31950', '31951', '31951']);
+  expect(call.stream.buffer.heard.every((sample) => sample === 0)).toBe(true);
+  await call.hangUp();
 });
 
 describe('the end', () => {

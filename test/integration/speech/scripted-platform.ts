@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import { onLoopback, takeSockets } from '../../support/loopback.ts';
 
 /** One socket that a client opened, with what it sent so far. */
 export interface ScriptedSocket {
@@ -62,16 +61,14 @@ export async function startScripted(script: Script): Promise<ScriptedPlatform> {
     const { status, body } = script.mint?.(mints - 1) ?? { status: 200, body: { token: `token-${mints}`, expires_in: 900 } };
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  const server = new WebSocketServer({ noServer: true });
-  http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const index = upgrades++;
-    const status = script.refuse?.(index, request);
-    if (status !== undefined) {
-      const body = JSON.stringify({ detail: `refused with ${status}` });
-      stream.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-      return;
-    }
-    server.handleUpgrade(request, stream, head, (socket) => {
+  takeSockets(
+    http,
+    ({ request, index }) => {
+      upgrades += 1;
+      const status = script.refuse?.(index, request);
+      return status === undefined ? undefined : { status, body: { detail: `refused with ${status}` } };
+    },
+    (socket, { request }) => {
       const audio: Buffer[] = [];
       const scripted: ScriptedSocket = {
         socket,
@@ -96,19 +93,7 @@ export async function startScripted(script: Script): Promise<ScriptedPlatform> {
       socket.on('close', (code) => (scripted.closed = code));
       socket.on('error', () => undefined);
       script.onOpen?.(scripted, number);
-    });
-  });
-  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    sockets,
-    upgrades: () => upgrades,
-    mints: () => mints,
-    async [Symbol.asyncDispose]() {
-      for (const { socket } of sockets) socket.terminate();
-      http.closeAllConnections();
-      await new Promise<void>((resolve) => void http.close(() => resolve()));
     },
-  };
+  );
+  return { sockets, upgrades: () => upgrades, mints: () => mints, ...(await onLoopback(http)) };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo } from 'node:net';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import { encodeAudio } from '../../../src/audio/codec.ts';
+import { type Loopback, onLoopback, takeSockets } from '../loopback.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
 
 export interface AzureFaults {
@@ -24,7 +24,7 @@ const KEY_HEADER = 'ocp-apim-subscription-key';
  * published source sends and reads) and its synthesis endpoint.
  * @see https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech
  */
-export class SimulatedAzure implements AsyncDisposable {
+export class SimulatedAzure {
   faults: AzureFaults = {};
   /** Paths of the sockets that were opened, with their query. */
   readonly upgrades: string[] = [];
@@ -35,38 +35,27 @@ export class SimulatedAzure implements AsyncDisposable {
   readonly #engines: VendorEngines;
   readonly #key: string;
   readonly #server: Server;
-  readonly #sockets = new WebSocketServer({ noServer: true });
   #cuts = 0;
 
   private constructor(engines: VendorEngines, key: string) {
     this.#engines = engines;
     this.#key = key;
     this.#server = createServer((request, response) => void this.#speak(request, response));
-    this.#server.on('upgrade', (request, socket, head) => {
-      const status = this.faults.refuse ?? (request.headers[KEY_HEADER] === this.#key ? undefined : 401);
-      if (status !== undefined) {
-        socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\n\r\n`);
-        return;
-      }
-      this.upgrades.push(request.url ?? '');
-      this.#sockets.handleUpgrade(request, socket, head, (ws) => this.#serve(ws, new URL(request.url ?? '/', 'http://azure')));
-    });
+    takeSockets(
+      this.#server,
+      ({ request }) => {
+        const status = this.faults.refuse ?? (request.headers[KEY_HEADER] === this.#key ? undefined : 401);
+        if (status !== undefined) return { status };
+        this.upgrades.push(request.url ?? '');
+        return undefined;
+      },
+      (socket, { url }) => this.#serve(socket, url),
+    );
   }
 
-  static async start(engines: VendorEngines, key: string): Promise<SimulatedAzure> {
+  static async start(engines: VendorEngines, key: string): Promise<SimulatedAzure & Loopback> {
     const azure = new SimulatedAzure(engines, key);
-    await new Promise<void>((resolve) => azure.#server.listen(0, '127.0.0.1', resolve));
-    return azure;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets.clients) socket.terminate();
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    return Object.assign(azure, await onLoopback(azure.#server));
   }
 
   #serve(socket: WebSocket, url: URL): void {

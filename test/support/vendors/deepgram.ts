@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
 import type { Encoding } from '../../../src/audio/format.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { codePoints } from '../../../src/speech/tts/speech-fields.ts';
+import { onLoopback, type RefusedUpgrade, takeSockets } from '../loopback.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
 
 /** An upgrade that is refused: Deepgram says why in the body and in `dg-error`. */
@@ -87,33 +86,19 @@ export async function startDeepgram(options: DeepgramServerOptions): Promise<Dee
   const speaks: SpeakSocket[] = [];
   const upgrades: string[] = [];
   const http = createServer((_request, response) => response.writeHead(404).end());
-  const sockets = new WebSocketServer({ noServer: true });
-  http.on('upgrade', (request, stream, head) => {
-    const url = new URL(request.url ?? '/', 'http://loopback');
-    upgrades.push(request.url ?? '');
-    const refusal = options.refuse?.(upgrades.length - 1) ?? refusalOf(request, url, apiKey);
-    if (refusal !== undefined) {
-      refuse(stream, refusal);
-      return;
-    }
-    sockets.handleUpgrade(request, stream, head, (socket) => {
+  takeSockets(
+    http,
+    ({ request, url, index }) => {
+      upgrades.push(request.url ?? '');
+      const refusal = options.refuse?.(index) ?? refusalOf(request, url, apiKey);
+      return refusal === undefined ? undefined : upgradeRefusal(refusal);
+    },
+    (socket, { request, url }) => {
       if (url.pathname === '/v1/listen') new Listening(socket, request, url, options, listens).begin();
       else new Speaking(socket, request, url, options, speaks).begin();
-    });
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    listens,
-    speaks,
-    upgrades,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets.clients) socket.terminate();
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
     },
-  };
+  );
+  return { listens, speaks, upgrades, ...(await onLoopback(http)) };
 }
 
 function refusalOf({ headers }: IncomingMessage, url: URL, apiKey: string): Refusal | undefined {
@@ -129,11 +114,9 @@ function refusalOf({ headers }: IncomingMessage, url: URL, apiKey: string): Refu
   return undefined;
 }
 
-function refuse(stream: Duplex, { status, code, message, headers = {} }: Refusal): void {
-  const body = JSON.stringify({ err_code: code, err_msg: message, request_id: randomUUID() });
-  const lines = { 'content-type': 'application/json', 'content-length': String(body.length), 'dg-error': message, ...headers };
-  const head = Object.entries({ 'dg-request-id': 'request-1', ...lines }).map(([name, value]) => `${name}: ${value}\r\n`);
-  stream.end(`HTTP/1.1 ${status} Refused\r\n${head.join('')}connection: close\r\n\r\n${body}`);
+function upgradeRefusal({ status, code, message, headers }: Refusal): RefusedUpgrade {
+  const body = { err_code: code, err_msg: message, request_id: randomUUID() };
+  return { status, headers: { 'dg-request-id': 'request-1', 'dg-error': message, ...headers }, body };
 }
 
 /** What both kinds of socket have for tests. */

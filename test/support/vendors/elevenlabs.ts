@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
 import type { Encoding } from '../../../src/audio/format.ts';
+import { onLoopback, takeSockets } from '../loopback.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
 
 /** What goes wrong with one request for speech. */
@@ -82,37 +82,22 @@ export async function startElevenLabs(options: ElevenLabsServerOptions): Promise
   const http = createServer((request, response) => {
     speak(request, response, options, requests).catch(() => response.destroy());
   });
-  const sockets = new WebSocketServer({ noServer: true });
-  http.on('upgrade', (request, stream, head) => {
-    const url = new URL(request.url ?? '/', 'http://loopback');
-    const index = upgrades.push(request.url ?? '') - 1;
-    const refused = options.refuse?.(index) ?? (url.pathname === '/v1/speech-to-text/realtime' ? undefined : 404);
-    if (refused !== undefined) {
-      const body = JSON.stringify({
-        detail: { status: 'refused', message: `not with ${String(request.headers['xi-api-key'])}` },
-      });
-      stream.end(`HTTP/1.1 ${refused} Refused\r\nrequest-id: request-1\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
-      return;
-    }
-    sockets.handleUpgrade(request, stream, head, (socket) => {
+  takeSockets(
+    http,
+    ({ request, url, index }) => {
+      upgrades.push(request.url ?? '');
+      const status = options.refuse?.(index) ?? (url.pathname === '/v1/speech-to-text/realtime' ? undefined : 404);
+      if (status === undefined) return undefined;
+      const detail = { status: 'refused', message: `not with ${String(request.headers['xi-api-key'])}` };
+      return { status, headers: { 'request-id': 'request-1' }, body: { detail } };
+    },
+    (socket, { request, url, index }) => {
       const wrongKey = { message_type: 'auth_error', error: 'You must be authenticated to use this endpoint.' };
       const error = request.headers['xi-api-key'] === apiKey ? options.sessionError?.(index) : wrongKey;
       new Transcribing(socket, request, url, options, sessions).begin(error);
-    });
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    sessions,
-    requests,
-    upgrades,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets.clients) socket.terminate();
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
     },
-  };
+  );
+  return { sessions, requests, upgrades, ...(await onLoopback(http)) };
 }
 
 /** Runs one session: transcripts are committed by hand. */

@@ -1,3 +1,4 @@
+import { eventually } from '../eventually.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../../../src/speech/port.ts';
 
@@ -16,9 +17,9 @@ export class Listening implements Disposable {
     return this.events.filter((event): event is Of<Type> => event.type === type);
   }
 
-  /** The finals, shortly: number, text and end mark. */
-  get finals(): [number, string, boolean | undefined][] {
-    return this.of('final').map(({ seg, text, endOfUtterance }) => [seg, text, endOfUtterance]);
+  /** The finals, shortly: number and text, and `end` where one ends an utterance. */
+  get finals(): string[] {
+    return this.of('final').map(({ seg, text, endOfUtterance }) => `${seg} ${text}${endOfUtterance === true ? ' end' : ''}`);
   }
 
   get isClosed(): boolean {
@@ -28,6 +29,14 @@ export class Listening implements Disposable {
   /** Says something of this length. */
   say(ms: number): void {
     this.session.send(speech(ms));
+  }
+
+  /** Says something and commits it; resolves with the final that answers. */
+  async turn(ms: number): Promise<void> {
+    const before = this.finals.length;
+    this.say(ms);
+    this.session.commit();
+    await eventually(() => this.finals.length > before);
   }
 
   pause(ms: number): void {

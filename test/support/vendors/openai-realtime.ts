@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { decodeAudio } from '../../../src/audio/codec.ts';
+import { takeSockets } from '../loopback.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
 
 /** What the server does instead of its part, or before it. */
@@ -52,29 +52,30 @@ const TRANSCRIPTION_FIELDS = new Set(['model', 'language', 'languages', 'keyword
 /** "Expected at least 100ms of audio." */
 const LEAST_COMMIT_MS = 100;
 
-/** Adds `/v1/realtime` to a server: transcription sessions, as OpenAI's reference has them. */
-export function serveRealtime(
-  http: Server,
-  options: RealtimeServerOptions,
-): { readonly sockets: RealtimeSocketRecord[]; close(): void } {
+/** Does what a fault says. @returns whether the event is then handled */
+export function goesOn(socket: WebSocket, fault: SocketFault | 'stall' | undefined): boolean {
+  if (fault === 'terminate') socket.terminate();
+  if (typeof fault === 'object' && 'close' in fault) socket.close(fault.close, fault.reason);
+  if (typeof fault === 'object' && 'say' in fault) socket.send(fault.say);
+  return fault !== 'ignore' && socket.readyState === socket.OPEN;
+}
+
+/** Adds `/v1/realtime` to a server: transcription sessions, as OpenAI's reference has them. @returns its sockets */
+export function serveRealtime(http: Server, options: RealtimeServerOptions): RealtimeSocketRecord[] {
   const sockets: RealtimeSocketRecord[] = [];
-  const server = new WebSocketServer({ noServer: true });
-  let upgrades = 0;
-  http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const index = upgrades++;
-    const isKnown = options.apiKey === undefined || request.headers.authorization === `Bearer ${options.apiKey}`;
-    const refusal = options.refuse?.(index) ?? (isKnown ? undefined : { status: 401 });
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    if (refusal !== undefined || url.pathname !== '/v1/realtime') {
-      const message = `Incorrect API key provided: ${request.headers.authorization ?? 'none'}`;
-      const body = JSON.stringify({ error: { message, type: 'invalid_request_error', code: 'invalid_api_key' } });
-      const more = Object.entries(refusal?.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
-      stream.end(
-        `HTTP/1.1 ${refusal?.status ?? 404} Refused\r\nconnection: close\r\n${more.join('')}content-length: ${body.length}\r\n\r\n${body}`,
-      );
-      return;
-    }
-    server.handleUpgrade(request, stream, head, (socket) => {
+  takeSockets(
+    http,
+    ({ request: { headers }, url, index }) => {
+      const isKnown = options.apiKey === undefined || headers.authorization === `Bearer ${options.apiKey}`;
+      const refusal =
+        options.refuse?.(index) ??
+        (isKnown ? undefined : { status: 401 }) ??
+        (url.pathname === '/v1/realtime' ? undefined : { status: 404 });
+      const message = `Incorrect API key provided: ${headers.authorization ?? 'none'}`;
+      const error = { message, type: 'invalid_request_error', code: 'invalid_api_key' };
+      return refusal === undefined ? undefined : { ...refusal, body: { error } };
+    },
+    (socket, { request, url }) => {
       const record = {
         url: request.url ?? '',
         headers: request.headers,
@@ -84,14 +85,9 @@ export function serveRealtime(
       };
       const session: TranscriptionSession = new TranscriptionSession(socket, sockets.push(record) - 1, record, options);
       session.start(url);
-    });
-  });
-  return {
-    sockets,
-    close() {
-      for (const socket of server.clients) socket.terminate();
     },
-  };
+  );
+  return sockets;
 }
 
 class TranscriptionSession {
@@ -138,10 +134,7 @@ class TranscriptionSession {
     this.#counts.set(type, count + 1);
     if (type !== 'input_audio_buffer.append') this.#record.events.push(event);
     const fault = this.#options.socketFault?.({ socket: this.#index, event: type, count });
-    if (fault === 'terminate') this.#socket.terminate();
-    if (typeof fault === 'object' && 'close' in fault) this.#socket.close(fault.close, fault.reason);
-    if (typeof fault === 'object' && 'say' in fault) this.#socket.send(fault.say);
-    if (fault === 'ignore' || this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!goesOn(this.#socket, fault)) return;
     if (type === 'session.update') this.#update(event['session'] as Record<string, unknown>);
     else if (type === 'input_audio_buffer.append') this.#append(String(event['audio']));
     else if (type === 'input_audio_buffer.commit') this.#commit(fault === 'late');

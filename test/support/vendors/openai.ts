@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseWav, wavHeader } from '../../../src/audio/wav.ts';
+import { onLoopback } from '../loopback.ts';
 import { type RealtimeServerOptions, type RealtimeSocketRecord, serveRealtime } from './openai-realtime.ts';
 
 /** What a simulated server does wrong with one request. */
@@ -61,19 +61,9 @@ export async function startOpenAi(options: OpenAiServerOptions): Promise<OpenAiS
   const http = createServer((request, response) => {
     answer(request, response, options, requests).catch(() => response.destroy());
   });
-  const realtime = serveRealtime(http, options);
-  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    requests,
-    sockets: realtime.sockets,
-    async [Symbol.asyncDispose]() {
-      realtime.close();
-      http.closeAllConnections();
-      await new Promise<void>((resolve) => void http.close(() => resolve()));
-    },
-  };
+  const sockets = serveRealtime(http, options);
+  const loopback = await onLoopback(http);
+  return { ...loopback, url: `${loopback.url}/v1`, requests, sockets };
 }
 
 async function answer(

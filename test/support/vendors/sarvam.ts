@@ -1,23 +1,14 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
+import { onLoopback, takeSockets } from '../loopback.ts';
 import type { SimulatedRecognition, VendorEngines } from './engines.ts';
+import { goesOn, type SocketFault } from './openai-realtime.ts';
 
-/** What the server does instead of its part, or before it. */
-export type SarvamFault =
-  | { readonly close: number; readonly reason?: string }
-  /** The connection breaks. */
-  | 'terminate'
-  /** This text is sent, and the event is then handled. */
-  | { readonly say: string }
-  /** The event is not answered. */
-  | 'ignore'
-  /** Speech stops after its first chunk. */
-  | 'stall';
+/** `stall`: speech stops after its first chunk. */
+export type SarvamFault = Exclude<SocketFault, 'late'> | 'stall';
 
 /** A message as it arrived: the socket's number, its `event` or `type`, and how many of it came before on this socket. */
 export interface SarvamMoment {
@@ -74,20 +65,14 @@ const MOST_TEXT = 2_500;
 export async function startSarvam(options: SarvamServerOptions): Promise<SarvamServer> {
   const sockets: SarvamSocketRecord[] = [];
   const http = createServer((_request, response) => response.writeHead(404).end());
-  const server = new WebSocketServer({ noServer: true });
-  let upgrades = 0;
-  http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
-    const refusal = options.refuse?.(upgrades++);
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    if (refusal !== undefined || (url.pathname !== STT_PATH && url.pathname !== TTS_PATH)) {
-      const body = JSON.stringify({ error: { message: 'refused', code: 'refused' } });
-      const more = Object.entries(refusal?.headers ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
-      stream.end(
-        `HTTP/1.1 ${refusal?.status ?? 404} Refused\r\nconnection: close\r\n${more.join('')}content-length: ${body.length}\r\n\r\n${body}`,
-      );
-      return;
-    }
-    server.handleUpgrade(request, stream, head, (socket) => {
+  takeSockets(
+    http,
+    ({ url, index }) => {
+      const refusal =
+        options.refuse?.(index) ?? (url.pathname === STT_PATH || url.pathname === TTS_PATH ? undefined : { status: 404 });
+      return refusal === undefined ? undefined : { ...refusal, body: { error: { message: 'refused', code: 'refused' } } };
+    },
+    (socket, { request, url }) => {
       const record: SarvamSocketRecord = { url, headers: request.headers, events: [], samples: 0, closed: undefined };
       const index = sockets.push(record) - 1;
       const serve = url.pathname === STT_PATH ? serveRecognition : serveSynthesis;
@@ -102,24 +87,11 @@ export async function startSarvam(options: SarvamServerOptions): Promise<SarvamS
         counts.set(event, count + 1);
         if (event !== 'audio_input') record.events.push(message);
         const fault = options.fault?.({ path: url.pathname, socket: index, event, count });
-        if (fault === 'terminate') socket.terminate();
-        if (typeof fault === 'object' && 'close' in fault) socket.close(fault.close, fault.reason);
-        if (typeof fault === 'object' && 'say' in fault) socket.send(fault.say);
-        if (fault !== 'ignore' && socket.readyState === socket.OPEN) handle(message, fault === 'stall');
+        if (goesOn(socket, fault)) handle(message, fault === 'stall');
       });
-    });
-  });
-  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
-  const { port } = http.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    sockets,
-    async [Symbol.asyncDispose]() {
-      for (const socket of server.clients) socket.terminate();
-      http.closeAllConnections();
-      await new Promise<void>((resolve) => void http.close(() => resolve()));
     },
-  };
+  );
+  return { sockets, ...(await onLoopback(http)) };
 }
 
 type Handle = (message: Record<string, unknown>, stalls: boolean) => void;

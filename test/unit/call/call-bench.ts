@@ -292,10 +292,23 @@ export class CallBench {
     for (let at = 0; at < bytes; at += 800) yield LOUD_SPEECH.subarray(0, Math.min(800, bytes - at));
   }
 
-  /** Connects the carrier and hears the greeting out. */
-  async start(): Promise<this> {
+  /** Connects the carrier. @param quietMs how long the line is then quiet, beyond its first 100 ms */
+  async start(quietMs = 0): Promise<this> {
     this.session.attach(this.attachment);
-    return this.quiet(100);
+    return this.quiet(100 + quietMs);
+  }
+
+  /** The caller speaks and falls silent, and the recogniser has understood it. @param thenMs how long the line is quiet after that */
+  async says(seg: number, text: string, thenMs = 0, voiceMs = 400, silentMs = 660): Promise<this> {
+    await this.voice(voiceMs);
+    await this.quiet(silentMs);
+    return this.recognised(seg, text).quiet(thenMs);
+  }
+
+  /** Ends the call. @returns its record */
+  async hangUp(reason: string): Promise<CallRecord> {
+    this.session.hangUp(reason);
+    return this.session.ended;
   }
 
   /** A new socket for the same call. */

@@ -85,8 +85,7 @@ describe('an answer made early', () => {
     await bench.quiet(40);
     expect(bench.attachment.playing).toBe(true);
     expect(turns).toHaveLength(2);
-    bench.session.hangUp('done');
-    const record = await bench.session.ended;
+    const record = await bench.hangUp('done');
     expect(record.turns.at(-1)).toMatchObject({ callerText: 'Tuesday.', botText: 'Got tuesday.' });
     expect(record.timeline).toContainEqual(expect.objectContaining({ type: 'early-answer', turn: 1, hit: true }));
   });
@@ -107,8 +106,7 @@ describe('an answer made early', () => {
     expect(last).toMatchObject({ index: 1, input: { text: 'tuesday no sunday' }, variables: { heard: 'start' } });
     expect(last?.early).toBeUndefined();
     expect(new Set(turns.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(turns.length);
-    bench.session.hangUp('done');
-    const record = await bench.session.ended;
+    const record = await bench.hangUp('done');
     expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'tuesday no sunday']);
     expect(record.variables).toEqual({ heard: 'tuesday no sunday' });
     expect(record.timeline).toContainEqual(expect.objectContaining({ type: 'early-answer', hit: false }));

@@ -70,13 +70,6 @@ function benchOf({ whenDown, server, offline = serves, from = '+15550100123' }: 
   return { bench, asked, turns, health, dialog };
 }
 
-async function says(bench: CallBench, seg: number, text: string, waitMs = 3_000): Promise<void> {
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(seg, text);
-  await bench.quiet(waitMs);
-}
-
 const heardOf = (bench: CallBench): string[] => (bench.record?.turns ?? []).map(({ botHeardText }) => botHeardText);
 
 it('goes on with the fallback bot in the turn in which the server failed, with history and variables', async () => {
@@ -88,13 +81,11 @@ it('goes on with the fallback bot in the turn in which the server failed, with h
     },
   });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday');
-  await says(bench, 1, 'at ten', 8_000);
-  await says(bench, 2, 'my bill');
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  await bench.start(2_500);
+  await bench.says(0, 'tuesday', 3_000);
+  await bench.says(1, 'at ten', 8_000);
+  await bench.says(2, 'my bill', 3_000);
+  const record = await bench.hangUp('done');
   expect(asked).toEqual(['bench 0 start', 'bench 1 spoken', 'bench 2 spoken', 'offline 2 start', 'offline 3 spoken']);
   expect(heardOf(bench)).toEqual(['Hello, this is the desk.', 'Yes.', `${ANNOUNCED} What is it about?`, 'Noted.']);
   expect(turns[3]).toMatchObject({
@@ -116,19 +107,15 @@ it('goes on with the fallback bot in the turn in which the server failed, with h
 it('greets with the fallback bot, unannounced, when the server does not answer the greeting', async () => {
   const { bench, asked, health, dialog } = benchOf({ whenDown: [{ bot: 'offline' }], server: () => fails });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(3_000);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.start(3_000);
+  await bench.hangUp('done');
   expect(heardOf(bench)).toEqual(['Hello, this is the desk.']);
   expect(asked).toEqual(['bench 0 start', 'offline 0 start']);
   // The next call does not ask the server at all.
   expect(health.outages.map(({ bot }) => bot)).toEqual(['bench']);
   using next = new CallBench(serves, {}, { dialog });
-  await next.start();
-  await next.quiet(3_000);
-  next.session.hangUp('done');
-  expect((await next.session.ended).timeline.map(({ type }) => type)).toContain('fail-over');
+  await next.start(3_000);
+  expect((await next.hangUp('done')).timeline.map(({ type }) => type)).toContain('fail-over');
   expect(asked.slice(2)).toEqual(['offline 0 start']);
 });
 
@@ -136,17 +123,15 @@ it('goes on with the fallback bot when the answer is late for too long, and behi
   const never: DialogScript = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) });
   const { bench, asked } = benchOf({ whenDown: [{ bot: 'offline' }], server: ({ index }) => (index === 0 ? serves : never) });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday', 9_400);
+  await bench.start(2_500);
+  await bench.says(0, 'tuesday', 9_400);
   expect(asked).toHaveLength(2);
   const { sentSamples } = bench.attachment;
   await bench.quiet(1_000);
   expect(asked).toEqual(['bench 0 start', 'bench 1 spoken', 'offline 1 start']);
   expect(bench.attachment.sentSamples).toBeGreaterThan(sentSamples);
   await bench.quiet(8_000);
-  bench.session.hangUp('done');
-  const { timeline } = await bench.session.ended;
+  const { timeline } = await bench.hangUp('done');
   expect(timeline.map(({ type }) => type)).toContain('filler');
   expect(heardOf(bench)[1]).toBe(`${ANNOUNCED} Hello, this is the desk.`);
 });
@@ -158,11 +143,9 @@ it('asks once more after a fault of one answer, and goes down the list at the se
     server: ({ index }) => (index === 0 ? serves : wrong),
   });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday', 9_000);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.start(2_500);
+  await bench.says(0, 'tuesday', 9_000);
+  await bench.hangUp('done');
   expect(asked).toEqual(['bench 0 start', 'bench 1 spoken', 'bench 1 spoken', 'offline 1 start']);
   expect(heardOf(bench)[1]).toBe(`${ANNOUNCED} Hello, this is the desk.`);
   expect(health.outages.map(({ bot }) => bot)).toEqual([]);
@@ -171,8 +154,7 @@ it('asks once more after a fault of one answer, and goes down the list at the se
 it('apologises at once and ends the call when the fallback bot fails too, and no step is left', async () => {
   const { bench, asked } = benchOf({ whenDown: [{ bot: 'offline' }, 'apologise'], server: () => fails, offline: fails });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(8_000);
+  await bench.start(8_000);
   expect((await bench.session.ended).endReason).toBe('dialog-failed');
   expect(heardOf(bench).join(' ')).toContain('Sorry, something went wrong on our side.');
   expect(asked).toEqual(['bench 0 start', 'offline 0 start']);
@@ -181,16 +163,14 @@ it('apologises at once and ends the call when the fallback bot fails too, and no
 it('keeps the caller with the fallback bot when the turn that failed is asked again with more words', async () => {
   const { bench, asked } = benchOf({ whenDown: [{ bot: 'offline' }], server: ({ index }) => (index === 0 ? serves : fails) });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   await bench.voice(400);
   await bench.quiet(660);
   bench.partial(0, 'on tues').recognised(0, 'on tuesday', false);
   await bench.quiet(60);
   bench.recognised(1, 'at ten');
   await bench.quiet(8_000);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.hangUp('done');
   expect(asked[0]).toBe('bench 0 start');
   expect(asked.filter((each) => each.startsWith('bench 1'))).toHaveLength(1);
   expect(heardOf(bench)[1]).toBe(`${ANNOUNCED} Hello, this is the desk.`);
@@ -211,8 +191,7 @@ it('connects the caller to a person, and takes a message where the carrier would
   const { bench } = benchOf({ whenDown: [{ transfer: '+15550100' }, 'message'], server: () => fails });
   using _ = bench;
   const asked = carrier(bench, false);
-  await bench.start();
-  await bench.quiet(9_000);
+  await bench.start(9_000);
   expect(asked).toEqual(['+15550100']);
   await bench.quiet(8_000);
   await bench.voice(1_000);
@@ -239,9 +218,8 @@ it('ends the call as transferred when the carrier takes the caller over', async 
   });
   using _ = bench;
   const asked = carrier(bench, true);
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday', 9_000);
+  await bench.start(2_500);
+  await bench.says(0, 'tuesday', 9_000);
   expect(asked).toEqual(['+15550100']);
   bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
   expect((await bench.session.ended).endReason).toBe('transferred');
@@ -254,11 +232,10 @@ describe('speech that fails', () => {
     const { bench } = benchOf({ whenDown, server: () => serves });
     using _ = bench;
     const asked = carrier(bench, true);
-    await bench.start();
-    await bench.quiet(2_500);
+    await bench.start(2_500);
     if (failing === 'synthesis') {
       bench.synthesisFails = true;
-      await says(bench, 0, 'tuesday');
+      await bench.says(0, 'tuesday', 3_000);
     } else bench.recogniserCloses(new Error('gone'));
     await bench.quiet(20_000);
     expect(asked).toEqual(['+15550100']);
@@ -273,8 +250,7 @@ describe('speech that fails', () => {
     const { bench } = benchOf({ whenDown, server: () => serves });
     using _ = bench;
     const asked = carrier(bench, false);
-    await bench.start();
-    await bench.quiet(2_500);
+    await bench.start(2_500);
     bench.recogniserCloses(new Error('gone'));
     await bench.quiet(20_000);
     expect(asked).toEqual(['+15550100']);
@@ -288,8 +264,7 @@ it.each([
 ])('ends a message after $note', async ({ silenceMs, maxMs, voiceMs, endsAfterMs }) => {
   const { bench } = benchOf({ whenDown: [{ message: { silenceMs, maxMs } }], server: () => fails });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(9_000);
+  await bench.start(9_000);
   await bench.voice(voiceMs - 400);
   bench.partial(0, 'a long message');
   expect(bench.commits).toBe(endsAfterMs === 0 ? 1 : 0);
@@ -307,10 +282,8 @@ it.each([
 it('offers no call to a caller who withholds their number', async () => {
   const { bench } = benchOf({ whenDown: ['callback', 'message'], server: () => fails, from: 'anonymous' });
   using _ = bench;
-  await bench.start();
-  await bench.quiet(9_000);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.start(9_000);
+  await bench.hangUp('done');
   expect(heardOf(bench).join(' ')).toContain('Please leave a message now');
 });
 
@@ -321,10 +294,9 @@ it('promises a call to a caller who wants one, and takes a message of one who do
   ] as const) {
     const { bench } = benchOf({ whenDown: ['callback', 'message'], server: () => fails });
     using _ = bench;
-    await bench.start();
-    await bench.quiet(7_000);
-    await says(bench, 0, answer, 9_000);
-    if (ends === 'message-left') await says(bench, 1, 'call me never', 9_000);
+    await bench.start(7_000);
+    await bench.says(0, answer, 9_000);
+    if (ends === 'message-left') await bench.says(1, 'call me never', 9_000);
     const record = await bench.session.ended;
     expect(record.endReason).toBe(ends);
     expect(record.callBackAtWallMs === undefined).toBe(ends === 'message-left');

@@ -25,17 +25,12 @@ const throws = async (): Promise<never> => {
 const hangs = (): Promise<never> => new Promise(() => undefined);
 
 async function saysTuesday(bench: CallBench, waitMs: number): Promise<void> {
-  await bench.start();
-  await bench.quiet(1_500);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'on tuesday please');
-  await bench.quiet(waitMs);
+  await bench.start(1_500);
+  await bench.says(0, 'on tuesday please', waitMs);
 }
 
 async function heardBy(bench: CallBench): Promise<string> {
-  bench.session.hangUp('done');
-  const { turns } = await bench.session.ended;
+  const { turns } = await bench.hangUp('done');
   return turns.map(({ botHeardText }) => botHeardText).join(' | ');
 }
 

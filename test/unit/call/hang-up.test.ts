@@ -48,8 +48,7 @@ it.each<[string, (bench: CallBench) => unknown, string]>([
   await bench.start();
   void end(bench);
   await bench.quiet(4_000);
-  bench.session.hangUp('again');
-  expect((await bench.session.ended).endReason).toBe(reason);
+  expect((await bench.hangUp('again')).endReason).toBe(reason);
   expect(asked).toEqual([`CA1 behind ${reason}`]);
 });
 
@@ -58,8 +57,7 @@ it('is not disturbed where the carrier refuses, and warns unless the call was ov
     const refusal = new CarrierControlError('refused', { retryable: false, facts: { status } });
     const { bench } = await begun(greets, { hangUp: () => Promise.reject(refusal) });
     using _bench = bench;
-    bench.session.hangUp('done');
-    expect((await bench.session.ended).endReason).toBe('done');
+    expect((await bench.hangUp('done')).endReason).toBe('done');
     return bench.warnings;
   };
   expect(await refusing(401)).toEqual(['ending a call at its carrier failed']);
@@ -69,22 +67,19 @@ it('is not disturbed where the carrier refuses, and warns unless the call was ov
 it('ends a call at a carrier without an account by its socket alone', async () => {
   using bench = new CallBench(greets);
   await bench.start();
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.hangUp('done');
   expect(bench.attachment.closedBecause).toBe('done');
 });
 
 it('leaves a call to the operator’s own flow where that has it behind the stream, unless the socket was lost', async () => {
   const { bench, asked } = await begun(greets, { flowGoesOn: true });
   using _bench = bench;
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.hangUp('done');
   expect(asked).toEqual([]);
   const { bench: lost, asked: askedOfLost } = await begun(greets, { flowGoesOn: true });
   using _lost = lost;
   lost.attachment.emit({ type: 'closed', code: 1006, reason: 'connection lost' });
-  lost.session.hangUp('done');
-  await lost.session.ended;
+  await lost.hangUp('done');
   expect(askedOfLost).toEqual(['hang up CA1']);
 });
 
@@ -95,8 +90,7 @@ it.each([true, undefined])(
     const { bench: over, asked } = await begun(greets, keeps);
     using _over = over;
     over.session.carrierEnded('caller-hangup');
-    over.session.hangUp('done');
-    await over.session.ended;
+    await over.hangUp('done');
     expect(asked).toEqual([]);
     const { bench: stopped, asked: askedOfStopped } = await begun(greets, keeps);
     using _stopped = stopped;
@@ -107,11 +101,9 @@ it.each([true, undefined])(
 
     using passedOn = new CallBench(away, { failureTransfer: '+15550100' });
     const askedOfOther = account(passedOn, keeps);
-    await passedOn.start();
-    await passedOn.quiet(5_000);
+    await passedOn.start(5_000);
     // An operator who hangs up now means the bot's end of it.
-    passedOn.session.hangUp('operator-hangup');
-    await passedOn.session.ended;
+    await passedOn.hangUp('operator-hangup');
     expect(askedOfOther).toEqual(['transfer CA1']);
   },
 );

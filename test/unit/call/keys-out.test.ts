@@ -22,30 +22,24 @@ it('presses keys once the reply was heard, and the same conversation goes on whe
   using bench = new CallBench(pressesKeys);
   const pressed: string[][] = [];
   bench.control = pressing(async (call, digits) => void pressed.push([call, digits]));
-  await bench.start();
-  await bench.quiet(SAID_MS - 200);
+  await bench.start(SAID_MS - 200);
   expect(pressed).toEqual([]);
   await bench.quiet(400);
   expect(pressed).toEqual([['CA1', '1w2']]);
   bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
   await bench.wait(6_000);
   await bench.reattach();
-  await bench.voice(600);
-  await bench.quiet(700);
-  bench.recognised(0, 'hello again');
-  await bench.quiet(100);
+  await bench.says(0, 'hello again', 100, 600, 700);
   expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello again' });
   expect(bench.asked.at(-1)?.history).toContainEqual({ role: 'bot', text: 'Pressing one.' });
-  bench.session.hangUp('done');
-  const { timeline } = await bench.session.ended;
+  const { timeline } = await bench.hangUp('done');
   expect(timeline).toContainEqual(expect.objectContaining({ type: 'digits-sent', count: 2 }));
 });
 
 it('gives up a call that does not come back from having keys pressed', async () => {
   using bench = new CallBench(pressesKeys);
   bench.control = pressing(async () => undefined);
-  await bench.start();
-  await bench.quiet(SAID_MS + 200);
+  await bench.start(SAID_MS + 200);
   bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
   await bench.wait(14_000);
   expect((await bench.session.ended).endReason).toBe('caller-hangup');
@@ -55,12 +49,8 @@ it('presses nothing when the caller takes the floor before', async () => {
   using bench = new CallBench(pressesKeys);
   const pressed: string[] = [];
   bench.control = pressing(async (_, digits) => void pressed.push(digits));
-  await bench.start();
-  await bench.quiet(200);
-  await bench.voice(500);
-  await bench.quiet(700);
-  bench.recognised(0, 'stop');
-  await bench.quiet(3_000);
+  await bench.start(200);
+  await bench.says(0, 'stop', 3_000, 500, 700);
   expect(pressed).toEqual([]);
 });
 
@@ -70,15 +60,10 @@ it.each([
 ])('goes on talking when %s, and says so in the record', async (_, control, detail) => {
   using bench = new CallBench(pressesKeys);
   bench.control = control;
-  await bench.start();
-  await bench.quiet(SAID_MS + 400);
-  await bench.voice(600);
-  await bench.quiet(700);
-  bench.recognised(0, 'hello');
-  await bench.quiet(100);
+  await bench.start(SAID_MS + 400);
+  await bench.says(0, 'hello', 100, 600, 700);
   expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello' });
-  bench.session.hangUp('done');
-  const { timeline } = await bench.session.ended;
+  const { timeline } = await bench.hangUp('done');
   expect(timeline).toContainEqual(
     expect.objectContaining({ type: 'problem', detail: expect.stringContaining(detail) as string }),
   );
@@ -91,21 +76,18 @@ it('writes the keys to the carrier’s own socket, once and with their waits bet
     capabilities: { ...bench.attachment.capabilities, dtmfOut: 'message' },
     sendDigits: (digits: string) => void pressed.push(digits),
   });
-  await bench.start();
-  await bench.quiet(SAID_MS + 300);
+  await bench.start(SAID_MS + 300);
   expect(pressed).toEqual(['1']);
   await bench.quiet(2_000);
   expect(pressed).toEqual(['1', '2']);
-  bench.session.hangUp('done');
-  const { timeline } = await bench.session.ended;
+  const { timeline } = await bench.hangUp('done');
   expect(timeline.filter(({ type }) => type === 'digits-sent')).toEqual([expect.objectContaining({ count: 2 })]);
 });
 
 it('sounds the keys itself where the carrier cannot press any', async () => {
   using bench = new CallBench(pressesKeys);
   Object.assign(bench.attachment, { capabilities: { ...bench.attachment.capabilities, dtmfOut: 'inband' } });
-  await bench.start();
-  await bench.quiet(SAID_MS + 2_000);
+  await bench.start(SAID_MS + 2_000);
   const KEY_MS = 200;
   const WAIT_MS = 500;
   expect(bench.attachment.sentSamples).toBe((SAID_MS + 2 * KEY_MS + WAIT_MS) * 8);
@@ -123,8 +105,7 @@ it.each(['hangup', 'transfer'] as const)('presses the keys of a bot that leaves 
     transfer: async (_, to) => void done.push(to),
     sendDigits: async (_, digits) => void done.push(digits),
   };
-  await bench.start();
-  await bench.quiet(SAID_MS + 200);
+  await bench.start(SAID_MS + 200);
   expect(done).toEqual(['1w2']);
   bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
   await bench.wait(6_000);
@@ -142,8 +123,7 @@ it('leaves all the same when the carrier takes its keys and never takes the call
     yield { type: 'hangup', reason: 'bot-hangup' };
   });
   bench.control = pressing(async () => undefined);
-  await bench.start();
-  await bench.quiet(SAID_MS + 13_000);
+  await bench.start(SAID_MS + 13_000);
   expect(bench.attachment.closedBecause).toBe('bot-hangup');
 });
 
@@ -157,8 +137,7 @@ it('says its goodbye to the end that begins while the call is away to have keys 
     yield { type: 'hangup', reason: 'bot-hangup' };
   });
   bench.control = pressing(async () => undefined);
-  await bench.start();
-  await bench.quiet(SAID_MS + 200);
+  await bench.start(SAID_MS + 200);
   await bench.voice(600);
   await bench.quiet(660);
   bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
@@ -177,8 +156,7 @@ it('leaves all the same when the keys cannot be pressed, or the call does not co
       yield { type: 'hangup', reason: 'bot-hangup' };
     });
     bench.control = pressing(sendDigits);
-    await bench.start();
-    await bench.quiet(SAID_MS + 1_000);
+    await bench.start(SAID_MS + 1_000);
     bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
     await bench.wait(14_000);
     expect((await bench.session.ended).endReason).toBe('bot-hangup');

@@ -9,23 +9,15 @@ async function* echo({ input }: DialogTurn): AsyncIterable<DialogAction> {
   yield { type: 'say', text: input.kind === 'spoken' ? 'Good.' : 'Hello, नमस्ते.' };
 }
 
-async function says(bench: CallBench, seg: number, text: string): Promise<void> {
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(seg, text);
-  await bench.quiet(1_500);
-}
-
 const spoken = (bench: CallBench) =>
   bench.asked.flatMap(({ input }) => (input.kind === 'spoken' ? [`${input.language}: ${input.text}`] : []));
 
 it('is found in the first turn that tells it, kept, and changed where the caller asks', async () => {
   using bench = new CallBench(echo, { language: 'en', languages: ['en', 'hi'] });
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'mujhe appointment chahiye');
-  await says(bench, 0, 'tomorrow at ten');
-  await says(bench, 1, 'English please');
+  await bench.start(2_500);
+  await bench.says(0, 'mujhe appointment chahiye', 1_500);
+  await bench.says(0, 'tomorrow at ten', 1_500);
+  await bench.says(1, 'English please', 1_500);
   expect(spoken(bench)).toEqual(['hi: mujhe appointment chahiye', 'hi: tomorrow at ten', 'en: English please']);
   expect(bench.recognitions.map(({ language }) => language)).toEqual(['auto', 'hi', 'en']);
 });
@@ -43,8 +35,7 @@ it('keeps the recogniser that listens for it already, so that no word of a calle
       },
     },
   }));
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   await bench.voice(400);
   await bench.quiet(660);
   recognise({ type: 'final', seg: 0, text: 'tomorrow at ten', endOfUtterance: true, language: undefined });
@@ -55,9 +46,8 @@ it('keeps the recogniser that listens for it already, so that no word of a calle
 
 it('is the one of the bot where it has one alone', async () => {
   using bench = new CallBench(echo);
-  await bench.start();
-  await bench.quiet(2_500);
-  await says(bench, 0, 'mujhe appointment chahiye');
+  await bench.start(2_500);
+  await bench.says(0, 'mujhe appointment chahiye', 1_500);
   expect(spoken(bench)).toEqual(['en: mujhe appointment chahiye']);
   expect(bench.recognitions.map(({ language }) => language)).toEqual(['en']);
 });

@@ -10,14 +10,6 @@ async function* asksForADay(turn: DialogTurn): AsyncIterable<DialogAction> {
   if (turn.input.kind === 'start') yield { type: 'gather', hints: ['tuesday', 'friday'] };
 }
 
-/** The caller says one word, and it is recognised as this. */
-async function says(bench: CallBench, seg: number, text: string): Promise<void> {
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(seg, text);
-  await bench.quiet(100);
-}
-
 it('gives the hints of a question to the recogniser before the caller answers it', async () => {
   using bench = new CallBench(asksForADay);
   await bench.start();
@@ -25,7 +17,7 @@ it('gives the hints of a question to the recogniser before the caller answers it
   bench.biasedReady();
   expect(bench.spareSlots).toBe(1);
   await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday');
+  await bench.says(0, 'tuesday', 100);
   expect(bench.asked.map(({ input }) => input)).toContainEqual({ kind: 'spoken', text: 'tuesday', language: 'en' });
 });
 
@@ -34,12 +26,12 @@ it('takes the hints back when the next question has none', async () => {
   await bench.start();
   bench.biasedReady();
   await bench.quiet(2_500);
-  await says(bench, 0, 'tuesday');
+  await bench.says(0, 'tuesday', 100);
   expect(bench.recognitions.at(-1)?.boostPhrases).toEqual([]);
   // Its segments begin at 0 again, and are the caller's next words all the same.
   bench.biasedReady();
   await bench.quiet(1_500);
-  await says(bench, 0, 'thank you');
+  await bench.says(0, 'thank you', 100);
   expect(bench.asked.at(-1)?.input).toEqual({ kind: 'spoken', text: 'thank you', language: 'en' });
 });
 
@@ -49,17 +41,13 @@ it('goes on with the session it has while no slot is to spare, or the caller is 
   await busy.start();
   expect(busy.recognitions).toHaveLength(1);
   using bench = new CallBench(asksForADay);
-  await bench.start();
-  await bench.quiet(2_000);
+  await bench.start(2_000);
   await bench.voice(200);
   const hearing = bench.aborted.length;
   bench.biasedIsReadyTooLate();
   expect(bench.spareSlots).toBe(1);
   expect(bench.aborted.slice(hearing)).toEqual([1]);
-  await bench.voice(200);
-  await bench.quiet(660);
-  bench.recognised(0, 'friday');
-  await bench.quiet(100);
+  await bench.says(0, 'friday', 100, 200);
   expect(bench.asked.at(-1)?.input).toEqual({ kind: 'spoken', text: 'friday', language: 'en' });
 });
 

@@ -28,8 +28,7 @@ const wrongly: readonly { readonly note: string; readonly echo: Echo }[] = [
 async function opened(echo: Echo): Promise<CallBench> {
   const bench = new CallBench(dialog);
   bench.attachment.echoOf = echo;
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   await says(bench, 0, 'when');
   return bench.quiet(6_000);
 }
@@ -56,8 +55,7 @@ describe.each(wrongly)('a carrier that returns marks $note', ({ echo }) => {
   it('is noticed within a call: the numbers and the record say that what was heard is estimated', async () => {
     using bench = await opened(echo);
     expect((await bench.metrics.render()).body).toContain('offhook_carrier_marks_missing{carrier="bench"} 1');
-    bench.session.hangUp('done');
-    const { playout, timeline, turns } = await bench.session.ended;
+    const { playout, timeline, turns } = await bench.hangUp('done');
     expect(playout).toMatchObject({ heardEstimated: 1 });
     expect(playout.marksReturned).toBeLessThan(playout.marksSent ?? 0);
     expect(timeline.filter((event) => event.type === 'problem' && event.detail.includes('estimated'))).toHaveLength(1);
@@ -83,8 +81,7 @@ describe.each(wrongly)('a carrier that returns marks $note', ({ echo }) => {
       await bench.voice(1_000);
       await bench.quiet(660);
       await bench.recognised(2, 'stop').settle();
-      bench.session.hangUp('done');
-      const { turns, sentences } = await bench.session.ended;
+      const { turns, sentences } = await bench.hangUp('done');
       const cut = sentences.find(({ turnIndex }) => turnIndex === 2);
       expect(cut?.heard.likelyMs).toBeGreaterThan(1_400);
       return turns[2]?.botHeardText;
@@ -97,8 +94,7 @@ describe.each(wrongly)('a carrier that returns marks $note', ({ echo }) => {
 
 it('does not suspect a carrier whose marks come back', async () => {
   using bench = await opened((name) => ({ name, lateMs: 80 }));
-  bench.session.hangUp('done');
-  const { playout } = await bench.session.ended;
+  const { playout } = await bench.hangUp('done');
   expect(playout.heardEstimated).toBeUndefined();
   expect(playout.marksReturned).toBe(playout.marksSent);
   expect((await bench.metrics.render()).body).toContain('offhook_carrier_marks_missing{carrier="bench"} 0');
@@ -110,12 +106,10 @@ it('waits for no mark of a carrier that returns them when it is idle, where more
   attachment.capabilities = { ...attachment.capabilities, marksWhenIdle: true };
   // Of a sentence, the last one alone comes back.
   attachment.echoOf = (name) => (name.endsWith('.end') ? { name, lateMs: 60 } : undefined);
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   await says(bench, 0, 'when');
   await bench.quiet(6_000);
-  bench.session.hangUp('done');
-  const { playout, sentences } = await bench.session.ended;
+  const { playout, sentences } = await bench.hangUp('done');
   expect(playout.heardEstimated).toBeUndefined();
   expect(sentences.map(({ heard }) => heard.sureMs === heard.likelyMs)).toEqual([true, true]);
 });

@@ -17,8 +17,7 @@ const said = (bench: CallBench): readonly string[] => bench.news.flatMap((news) 
 describe('a caller who wants no more calls', () => {
   it('is acknowledged within 2 s over an uninterruptible bot, and hung up on', async () => {
     using bench = new CallBench(seller);
-    await bench.start();
-    await bench.quiet(1_000);
+    await bench.start(1_000);
     const fromMs = bench.clock.nowMs();
     bench.partial(0, 'please do not call me again');
     await bench.quiet(1_200);
@@ -87,12 +86,8 @@ describe('a caller who wants no more calls', () => {
 
   it('is ignored where the bot says so and the person has called', async () => {
     using bench = new CallBench(seller, { optOut: 'off', optOutKey: '9' });
-    await bench.start();
-    await bench.quiet(8_000);
-    await bench.voice(600);
-    await bench.quiet(700);
-    bench.recognised(0, 'do not call me again');
-    await bench.quiet(400);
+    await bench.start(8_000);
+    await bench.says(0, 'do not call me again', 400, 600, 700);
     expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'spoken', text: 'do not call me again' });
     expect(bench.refused).toEqual([]);
   });

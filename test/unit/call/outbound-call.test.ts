@@ -103,8 +103,7 @@ it('keeps with the record who answered, and what the person asked for', () => {
 
 it('counts as identified only where the first sentence was heard to its end', async () => {
   using bench = placed('This is a very long first sentence that says who is calling and what about.');
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   expect((await recordOf(bench)).outbound?.identified).toBe(false);
 });
 

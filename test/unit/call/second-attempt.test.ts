@@ -11,8 +11,7 @@ const texts = (asked: readonly DialogTurn[]): readonly string[] =>
 /** A call whose caller has said something that was asked about before its final came. */
 async function askedTooSoon(dialog: DialogScript, text: string): Promise<CallBench> {
   const bench = new CallBench(dialog);
-  await bench.start();
-  await bench.quiet(1_500);
+  await bench.start(1_500);
   await bench.voice(600);
   bench.partial(0, text);
   while (bench.asked.length < 2) await bench.quiet(20);
@@ -31,8 +30,7 @@ it('does nothing of what the answer to the first attempt meant to do after its w
   await bench.quiet(4_000);
   expect(texts(bench.asked)).toEqual(['start', 'no', 'no, wait, tuesday please']);
   expect(bench.attachment.closedBecause).toBeUndefined();
-  bench.session.hangUp('enough');
-  expect((await bench.session.ended).endReason).toBe('enough');
+  expect((await bench.hangUp('enough')).endReason).toBe('enough');
 });
 
 it('reads the turn by what it was asked for, whatever the answer to the first attempt had asked for', async () => {
@@ -76,8 +74,7 @@ it('answers early only what was all: words with keys behind them are asked about
     },
     { askEarly: true },
   );
-  await bench.start();
-  await bench.quiet(1_500);
+  await bench.start(1_500);
   await bench.voice(600);
   bench.partial(0, 'one two three');
   while (bench.asked.length < 2) await bench.quiet(20);

@@ -16,15 +16,12 @@ const GREETING_MS = 1_920;
 
 it('speaks its next reply although the caller began in the last moment of the one before', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(GREETING_MS - 160);
+  await bench.start(GREETING_MS - 160);
   expect(bench.attachment.playing).toBe(true);
   await bench.voice(100);
   expect(bench.floor()).toEqual(['hold']);
   expect(bench.attachment.playing).toBe(false);
-  await bench.voice(500);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
+  await bench.says(0, 'tuesday', 0, 500);
   const before = bench.attachment.sentSamples;
   await bench.quiet(400);
   expect(bench.asked).toHaveLength(2);
@@ -33,8 +30,7 @@ it('speaks its next reply although the caller began in the last moment of the on
 
 it('listens on, and asks again in time, when an interruption with a filler in it was nothing', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(600);
+  await bench.start(600);
   await bench.voice(400);
   await bench.quiet(660 + 800);
   await bench.voice(100);
@@ -49,8 +45,7 @@ it.each([60, 140, 300])(
   'lets a caller who has spoken for %i ms have the floor although a stall keeps the rest back',
   async (beforeMs) => {
     using bench = new CallBench(parrot);
-    await bench.start();
-    await bench.quiet(600);
+    await bench.start(600);
     await bench.voice(beforeMs);
     // Ticks come, and what the caller says waits in the socket.
     await bench.wait(200);
@@ -68,14 +63,9 @@ it('says its "one moment" beside what the dialog says in parts, and cuts none of
     await new Promise<void>((resolve) => bench.clock.after(2_000, resolve));
     yield { type: 'say', text: 'ation is for Tuesday at ten.', more: true };
   });
-  await bench.start();
-  await bench.quiet(1_000);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(7_000);
-  bench.session.hangUp('done');
-  const { sentences } = await bench.session.ended;
+  await bench.start(1_000);
+  await bench.says(0, 'tuesday', 7_000);
+  const { sentences } = await bench.hangUp('done');
   expect(sentences.map(({ text }) => text)).toEqual(['Hello.', 'One moment, please.', 'Your reservation is for Tuesday at ten.']);
 });
 
@@ -87,8 +77,7 @@ it('takes a yes over the end of a question for its answer, and over a statement 
     using bench = new CallBench(async function* ({ input }) {
       yield { type: 'say', text: input.kind === 'start' ? text : 'Booked.' };
     });
-    await bench.start();
-    await bench.quiet(text.length * 60 - 500);
+    await bench.start(text.length * 60 - 500);
     await bench.voice(340);
     bench.partial(0, 'yes');
     await bench.quiet(660);
@@ -104,6 +93,5 @@ it('tells the dialog the carrier’s own id of the call', async () => {
   });
   await bench.start();
   expect(bench.asked[0]?.call).toMatchObject({ callId: 'call_bench', carrierCallId: 'CA1' });
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.hangUp('done');
 });

@@ -11,15 +11,10 @@ const greets: DialogScript = async function* (turn) {
 it('goes on when someone who watches the call throws', async () => {
   using bench = new CallBench(greets);
   bench.newsFails = true;
-  await bench.start();
-  await bench.quiet(2_500);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(1_000);
+  await bench.start(2_500);
+  await bench.says(0, 'tuesday', 1_000);
   expect(bench.asked).toHaveLength(2);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.hangUp('done');
   expect(bench.record?.turns).toHaveLength(2);
 });
 
@@ -38,15 +33,10 @@ it('keeps the record of a call whose dialog fails to clean up, or never does', a
 it.each([-3_600_000, 3_600_000])('dates a call rightly although the clock is set by %i ms while it lasts', async (byMs) => {
   using bench = new CallBench(greets);
   const [beganAtMs, beganMs] = [bench.clock.wallMs(), bench.clock.nowMs()];
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   bench.clock.jumpWall(byMs);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(1_000);
-  bench.session.hangUp('done');
-  const { durationMs, startedAtWallMs, endedAtWallMs, turns } = await bench.session.ended;
+  await bench.says(0, 'tuesday', 1_000);
+  const { durationMs, startedAtWallMs, endedAtWallMs, turns } = await bench.hangUp('done');
   const lastedMs = bench.clock.nowMs() - beganMs;
   expect(durationMs).toBe(lastedMs);
   expect([startedAtWallMs, endedAtWallMs]).toEqual([beganAtMs, beganAtMs + lastedMs]);
@@ -71,13 +61,9 @@ it('ticks for the other calls when one throws', () => {
 
 it('says sorry and hangs up when the synthesis of a reply stops in its middle', async () => {
   using bench = new CallBench(greets);
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   bench.synthesisHangs = true;
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(5_100);
+  await bench.says(0, 'tuesday', 5_100);
   expect(bench.record).toBeUndefined();
   expect(bench.attachment.closedBecause).toBeUndefined();
   await bench.quiet(5_100);
@@ -90,12 +76,8 @@ it('has the caller wait, and not repeat, when the dialog stops in the middle of 
     yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello.' : 'Let me see.' };
     if (turn.input.kind !== 'start') await new Promise(() => undefined);
   });
-  await bench.start();
-  await bench.quiet(2_000);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(800);
+  await bench.start(2_000);
+  await bench.says(0, 'tuesday', 800);
   const before = bench.attachment.sentSamples;
   await bench.quiet(10_500);
   expect(bench.attachment.sentSamples).toBeGreaterThan(before);
@@ -104,8 +86,7 @@ it('has the caller wait, and not repeat, when the dialog stops in the middle of 
 
 it('lets nothing the caller does take back the last words', async () => {
   using bench = new CallBench(greets);
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   bench.session.apologise('speech-unavailable');
   await bench.quiet(200);
   await bench.voice(700);
@@ -137,8 +118,7 @@ it.each([
   },
 ])('says the apology and hangs up, and asks for nothing again, when a bot $note at the greeting', async ({ script }) => {
   using bench = new CallBench(script);
-  await bench.start();
-  await bench.quiet(20_000);
+  await bench.start(20_000);
   expect(bench.attachment.closedBecause).toBe('dialog-failed');
   await bench.session.ended;
   expect(heardOf(bench).join(' ')).toContain(APOLOGY);
@@ -152,8 +132,7 @@ it('connects the caller behind the apology where the bot says to whom', async ()
   const transfers: string[] = [];
   const transfer = async (_call: string, to: string): Promise<void> => void transfers.push(to);
   bench.control = { hangUp: async () => undefined, sendDigits: async () => undefined, transfer };
-  await bench.start();
-  await bench.quiet(3_000);
+  await bench.start(3_000);
   expect(transfers).toEqual(['+15550100']);
   bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
   expect((await bench.session.ended).endReason).toBe('transferred');
@@ -165,14 +144,9 @@ it('listens when a bot breaks off in the middle of its greeting', async () => {
     yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello, this is the desk.' : 'Yes.' };
     if (turn.input.kind === 'start') throw new Error('broke off');
   });
-  await bench.start();
-  await bench.quiet(3_000);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'hello');
-  await bench.quiet(1_500);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.start(3_000);
+  await bench.says(0, 'hello', 1_500);
+  await bench.hangUp('done');
   expect(heardOf(bench)).toEqual(['Hello, this is the desk.', 'Yes.']);
 });
 
@@ -184,10 +158,8 @@ it('asks a silent caller whether they are there when the bot fails at the silenc
     },
     { noInputMs: 3_000 },
   );
-  await bench.start();
-  await bench.quiet(6_800);
-  bench.session.hangUp('done');
-  await bench.session.ended;
+  await bench.start(6_800);
+  await bench.hangUp('done');
   expect(heardOf(bench).join(' ')).toMatch(/^Hello\. Sorry, I did not hear anything\./u);
 });
 
@@ -195,14 +167,9 @@ it('warns of a bot that answers with nothing, and names the turn', async () => {
   using bench = new CallBench(async function* (turn) {
     if (turn.input.kind === 'start') yield { type: 'say', text: 'Hello.' };
   });
-  await bench.start();
-  await bench.quiet(1_500);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'tuesday');
-  await bench.quiet(500);
-  bench.session.hangUp('done');
-  const { timeline } = await bench.session.ended;
+  await bench.start(1_500);
+  await bench.says(0, 'tuesday', 500);
+  const { timeline } = await bench.hangUp('done');
   const problems = timeline.filter(({ type }) => type === 'problem');
   expect(problems).toEqual([expect.objectContaining({ detail: 'dialog: nothing was said or done in turn 1' })]);
 });

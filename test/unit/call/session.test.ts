@@ -17,8 +17,7 @@ async function* parrot(turn: DialogTurn): AsyncIterable<DialogAction> {
 
 it('holds a conversation: greeting, a turn, a reply, and a record of all of it', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   await bench.voice(600);
   await bench.quiet(660);
   expect(bench.commits).toBe(1);
@@ -26,8 +25,7 @@ it('holds a conversation: greeting, a turn, a reply, and a record of all of it',
   await bench.quiet(2_000);
   expect(bench.asked.map(({ input }) => input)).toEqual([{ kind: 'start' }, { kind: 'spoken', text: 'tuesday', language: 'en' }]);
   expect(bench.asked[1]?.history).toEqual([{ role: 'bot', text: 'Hello, how can I help you today?' }]);
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  const record = await bench.hangUp('done');
   expect(record.turns[1]).toMatchObject({
     callerText: 'tuesday',
     botText: 'You said tuesday.',
@@ -39,12 +37,8 @@ it('holds a conversation: greeting, a turn, a reply, and a record of all of it',
 
 /** The caller says goodbye to the greeting; the bot's own is being said. */
 async function sayBye(bench: CallBench): Promise<void> {
-  await bench.start();
-  await bench.quiet(2_500);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'bye');
-  await bench.quiet(800);
+  await bench.start(2_500);
+  await bench.says(0, 'bye', 800);
 }
 
 it('hangs up 400 ms after the last mark of the goodbye, not before', async () => {
@@ -78,15 +72,11 @@ it.each([
 
 it('stops at the carrier when the caller talks over it, and tells the dialog only what was heard', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(900);
+  await bench.start(900);
   await bench.voice(200);
   expect(bench.attachment.clears).toBe(1);
   expect(bench.attachment.playing).toBe(false);
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(0, 'stop');
-  await bench.quiet(200);
+  await bench.says(0, 'stop', 200, 600);
   const heard = bench.asked[1]?.history[0]?.text ?? '';
   expect(heard.length).toBeGreaterThan(5);
   expect('Hello, how can I help you today?'.startsWith(heard.replace(/ ?\w*—$/u, ''))).toBe(true);
@@ -95,8 +85,7 @@ it('stops at the carrier when the caller talks over it, and tells the dialog onl
 
 it('counts a click that the bot paused for as held', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(600);
+  await bench.start(600);
   await bench.voice(40);
   await bench.quiet(400);
   expect(bench.floor()).toEqual(['hold', 'resume']);
@@ -107,32 +96,23 @@ it('counts a click that the bot paused for as held', async () => {
 
 it('speaks on after a sound that was nothing', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(600);
-  await bench.voice(200);
-  await bench.quiet(700);
-  bench.recognised(0, '');
-  await bench.quiet(3_000);
+  await bench.start(600);
+  await bench.says(0, '', 3_000, 200, 700);
   expect(bench.floor()).toEqual(['hold', 'clear', 'restore']);
   expect(bench.asked).toHaveLength(1);
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  const record = await bench.hangUp('done');
   expect(record.turns[0]).toMatchObject({ botHeardText: 'Hello, how can I help you today?' });
   expect(record.interruptions).toEqual([]);
 });
 
 it('keeps one call over two sockets: one record, one recording with a marked gap, one end', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(600);
+  await bench.start(600);
   bench.attachment.emit({ type: 'closed', code: 1006, reason: 'connection lost' });
   await bench.wait(1_000);
   await bench.reattach();
   await bench.quiet(3_000);
-  await bench.voice(500);
-  await bench.quiet(660);
-  bench.recognised(0, 'still here');
-  await bench.quiet(2_500);
+  await bench.says(0, 'still here', 2_500, 500);
   bench.attachment.emit({ type: 'stopped', reason: 'hang up' });
   await bench.wait(2_000);
   const record = await bench.session.ended;
@@ -162,12 +142,10 @@ it('ends a call whose socket died and never came back', async () => {
 
 it('records the caller left and the bot right, silent where it was silenced', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(900);
+  await bench.start(900);
   await bench.voice(600);
   await bench.quiet(600);
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  const record = await bench.hangUp('done');
   const [caller, bot] = parseWav(readFileSync(record.recordingPath!)).samples;
   const level = (channel: Int16Array | undefined, fromMs: number, toMs: number): number =>
     rmsLevelDb(channel!.subarray(fromMs * 8, toMs * 8));
@@ -182,13 +160,9 @@ it('asks again when the dialog fails, and gives up with an apology', async () =>
     if (turn.input.kind !== 'start') throw new Error('dialog is down');
     yield { type: 'say', text: 'Hello.' };
   });
-  await bench.start();
-  await bench.quiet(800);
+  await bench.start(800);
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    await bench.voice(400);
-    await bench.quiet(660);
-    bench.recognised(attempt, 'hello');
-    await bench.quiet(6_000);
+    await bench.says(attempt, 'hello', 6_000);
   }
   await bench.quiet(3_000);
   expect((await bench.session.ended).endReason).toBe('dialog-failed');
@@ -196,8 +170,7 @@ it('asks again when the dialog fails, and gives up with an apology', async () =>
 
 it('apologises and hangs up when the recogniser is gone for good', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(2_500);
+  await bench.start(2_500);
   bench.recogniserCloses(new Error('gone'));
   await bench.quiet(8_000);
   const record = await bench.session.ended;
@@ -208,8 +181,7 @@ it('apologises and hangs up when the recogniser is gone for good', async () => {
 it('hangs up cleanly when not even the apology can be spoken', async () => {
   using bench = new CallBench(parrot);
   bench.synthesisFails = true;
-  await bench.start();
-  await bench.quiet(200);
+  await bench.start(200);
   const { endReason, turns } = await bench.session.ended;
   expect(endReason).toBe('speech-unavailable');
   expect(turns.map(({ botHeardText }) => botHeardText)).toEqual(['']);
@@ -230,16 +202,9 @@ it('takes a turn back when the caller goes on, and keeps its number', async () =
       yield { type: 'say', text: 'Thank you.' };
     }
   });
-  await bench.start();
-  await bench.quiet(800);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'on tuesday');
-  await bench.quiet(100);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(1, 'at ten');
-  await bench.quiet(2_000);
+  await bench.start(800);
+  await bench.says(0, 'on tuesday', 100);
+  await bench.says(1, 'at ten', 2_000);
   expect(bench.asked.map(({ index, input }) => [index, input.kind === 'spoken' ? input.text : ''])).toEqual([
     [0, ''],
     [1, 'on tuesday'],
@@ -249,8 +214,7 @@ it('takes a turn back when the caller goes on, and keeps its number', async () =
 
 it('collects keys and tells the dialog', async () => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   bench.attachment.emit({ type: 'digit', digit: '1' });
   await bench.quiet(2_100);
   expect(bench.asked.at(-1)?.input).toEqual({ kind: 'keyed', digits: '1' });
@@ -259,20 +223,15 @@ it('collects keys and tells the dialog', async () => {
 
 it('says once that a minute is left, with the next reply', async () => {
   using bench = new CallBench(parrot, { maxDurationMs: 125_000, noInputMs: 100_000 });
-  await bench.start();
-  await bench.quiet(1_000);
+  await bench.start(1_000);
   const say = async (seg: number): Promise<void> => {
-    await bench.voice(500);
-    await bench.quiet(660);
-    bench.recognised(seg, 'tea');
-    await bench.quiet(5_000);
+    await bench.says(seg, 'tea', 5_000, 500);
   };
   await say(0);
   await bench.quiet(60_000);
   await say(1);
   await say(2);
-  bench.session.hangUp('done');
-  const replies = (await bench.session.ended).turns
+  const replies = (await bench.hangUp('done')).turns
     .filter(({ callerText }) => callerText === 'tea')
     .map(({ botText }) => botText);
   expect(replies.map((text) => text.includes('about a minute left'))).toEqual([false, true, false]);
@@ -280,8 +239,7 @@ it('says once that a minute is left, with the next reply', async () => {
 
 it('ends a call that lasts too long with a goodbye', async () => {
   using bench = new CallBench(parrot, { maxDurationMs: 5_000 });
-  await bench.start();
-  await bench.quiet(9_000);
+  await bench.start(9_000);
   expect((await bench.session.ended).endReason).toBe('max-duration');
 });
 
@@ -290,10 +248,8 @@ it('speaks a text that comes in parts sentence by sentence, without its markup',
   using bench = new CallBench(async function* () {
     for (const text of parts) yield { type: 'say', text, more: true };
   });
-  await bench.start();
-  await bench.quiet(4_000);
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  await bench.start(4_000);
+  const record = await bench.hangUp('done');
   expect(record.sentences.map(({ text }) => text)).toEqual(['Hello there.', 'How are you?', 'I am fine']);
 });
 
@@ -305,8 +261,7 @@ it('has a note in the journal before its bot goes on, and what was set once its 
     yield { type: 'set', variables: { booking: '7' } };
     yield { type: 'say', text: 'Hello.' };
   });
-  await bench.start();
-  await bench.quiet(1_000);
+  await bench.start(1_000);
   expect(seen).toEqual([['request book: idempotency-key k']]);
   expect(bench.journal.at(-1)?.variables).toEqual({ booking: '7' });
 });

@@ -63,10 +63,7 @@ class SlowCall implements Disposable {
   }
 
   async says(seg: number, text: string): Promise<void> {
-    await this.bench.voice(600);
-    await this.bench.quiet(660);
-    this.bench.recognised(seg, text);
-    await this.bench.quiet(200);
+    await this.bench.says(seg, text, 200, 600);
   }
 
   /** The bot's sentences, as the caller heard them begin. */
@@ -88,8 +85,7 @@ const callsFirst = (asked: ModelAsked, number: number): ModelAnswer =>
 
 it('says a filler, answers another question meanwhile, and tells the result in the next pause', async () => {
   using call = new SlowCall({ say: SAY }, callsFirst);
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(2_500);
   expect(call.said.slice(1)).toEqual(['I am checking the stock.']);
@@ -105,8 +101,7 @@ it('says a filler, answers another question meanwhile, and tells the result in t
 
 it('keeps a silent caller who waits, beyond the silences that end a call, with the next filler', async () => {
   using call = new SlowCall({ say: SAY }, callsFirst);
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(15_500);
   expect(call.said.slice(1)).toEqual([
@@ -129,8 +124,7 @@ it.each([
     await sleep(call.bench.clock, 3_000);
     return 'There are seven left.';
   });
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   while (call.outcomes.length === 0 || call.bench.attachment.playing) await call.bench.quiet(20);
   await call.bench.quiet(afterMs);
@@ -149,8 +143,7 @@ it('lets the model find the words where the file has none, and stop the tool for
     if (asked.messages.at(-1)?.content === 'never mind') return [{ name: 'stop_waiting', args: { name: 'check_stock' } }];
     return asked.messages.at(-1)?.content === 'stopped' ? 'All right.' : 'Let me look.';
   });
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(2_000);
   expect(call.said.at(-1)).toBe('Let me look.');
@@ -166,12 +159,10 @@ it.each([
   { onHangup: 'finish', outcome: 'finished' },
 ] as const)('does what the tool declares when the caller hangs up: $onHangup', async ({ onHangup, outcome }) => {
   using call = new SlowCall({ say: SAY, onHangup }, callsFirst);
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(1_000);
-  call.bench.session.hangUp('caller-hangup');
-  await call.bench.session.ended;
+  await call.bench.hangUp('caller-hangup');
   await call.bench.settle();
   call.bench.clock.advance(13_000);
   await call.bench.settle();
@@ -182,8 +173,7 @@ it('gives a quick result at once', async () => {
   using call = new SlowCall({ say: SAY, waitMs: 5_000, timeoutMs: 2_000 }, (asked, number) =>
     number === 0 ? stock : `It failed: ${asked.messages.at(-1)?.content ?? ''}`,
   );
-  await call.bench.start();
-  await call.bench.quiet(1_500);
+  await call.bench.start(1_500);
   await call.says(0, 'how many lamps are left');
   await call.bench.quiet(3_000);
   expect(call.said.at(-1)).toContain('It failed: error: the tool said nothing for 2000 ms');

@@ -124,16 +124,14 @@ describe('a call whose vendor fails', () => {
   ])('is answered within two seconds of silence when it $note', async ({ fail, switches }) => {
     const call = startCall();
     using bench = call.bench;
-    await bench.start();
-    await bench.quiet(2_000);
+    await bench.start(2_000);
     // Three answers tell what is usual.
     for (let turn = 0; turn < 3; turn += 1) await silenceAfter(bench, () => bench.voice(600));
     fail(call);
     expect(await silenceAfter(bench, () => bench.voice(600))).toBeLessThan(2_000);
     expect(await silenceAfter(bench, () => bench.voice(600))).toBeLessThan(2_000);
     expect(bench.asked.map(({ input }) => input.kind)).toEqual(['start', ...Array.from({ length: 5 }, () => 'spoken')]);
-    bench.session.hangUp('over');
-    const { turns, timeline } = await bench.session.ended;
+    const { turns, timeline } = await bench.hangUp('over');
     const told = timeline.flatMap((event) =>
       event.type === 'speech' && event.before !== undefined
         ? [`${event.service}: ${event.before} to ${event.by}, ${event.reason}`]

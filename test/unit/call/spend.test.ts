@@ -47,10 +47,8 @@ describe('what a call costs', () => {
   it('records what its models and speech vendors were asked for', async () => {
     const used: SpeechUsage[] = [{ vendor: 'acme', unit: 'recogniser-seconds', amount: 2.5 }];
     const bench = new CallBench(answers, {}, {}, having({ usedSpeech: () => used }));
-    await bench.start();
-    await bench.quiet(2_000);
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).usage).toEqual([
+    await bench.start(2_000);
+    expect((await bench.hangUp('over')).usage).toEqual([
       { vendor: 'acme', unit: 'recogniser-seconds', amount: 2.5 },
       { vendor: 'openai', model: 'small', unit: 'requests', amount: 1 },
       { vendor: 'openai', model: 'small', unit: 'output-text-tokens', amount: 40 },
@@ -66,8 +64,7 @@ describe('what a call costs', () => {
     }
     const bench = new CallBench(cutOff);
     await bench.start();
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).usage).toContainEqual({
+    expect((await bench.hangUp('over')).usage).toContainEqual({
       vendor: 'openai',
       model: 'small',
       unit: 'unreported-answers',
@@ -108,8 +105,7 @@ describe('a limit of what calls cost', () => {
       having({ spend: rules({ maximumPerCall: 100 }) }),
     );
     bench.control = control;
-    await bench.start();
-    await bench.quiet(12_000);
+    await bench.start(12_000);
     expect(handed).toEqual(['+14155550123']);
   });
 
@@ -122,8 +118,7 @@ describe('a limit of what calls cost', () => {
     await bench.quiet(4_000);
     expect(bench.session.over).toBe(false);
     using late = new CallBench(answers, {}, {}, having({ spend }));
-    await late.start();
-    await late.quiet(10_000);
+    await late.start(10_000);
     expect((await late.session.ended).endReason).toBe('spend-limit');
   });
 });

@@ -74,10 +74,7 @@ it('answers both sentences of a caller who spoke again while the process stalled
   await bench.wait(400);
   await bench.burst('..........vvvvvvvvvv');
   bench.recognised(0, 'on tuesday');
-  await bench.voice(600);
-  await bench.quiet(700);
-  bench.recognised(1, 'at ten');
-  await bench.quiet(200);
+  await bench.says(1, 'at ten', 200, 600, 700);
   expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'spoken', text: 'on tuesday at ten' });
   expect(bench.asked.filter(({ input }) => input.kind === 'spoken').map(({ index }) => index)).toEqual([1]);
 });

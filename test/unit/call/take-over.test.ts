@@ -8,15 +8,7 @@ async function* answers(turn: DialogTurn): AsyncIterable<DialogAction> {
 }
 
 async function greeted(bench: CallBench): Promise<void> {
-  await bench.start();
-  await bench.quiet(3_000);
-}
-
-async function spoken(bench: CallBench, seg: number, text: string): Promise<void> {
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(seg, text);
-  await bench.quiet(200);
+  await bench.start(3_000);
 }
 
 /** The operator talks for a time: what they say is 3,000 in every sample. */
@@ -33,8 +25,7 @@ const isOperator = (pcm: Int16Array): boolean => pcm.every((sample) => Math.abs(
 
 it('silences the bot at once, lets the caller hear the operator, and goes on recognising the caller', async () => {
   using bench = new CallBench(answers);
-  await bench.start();
-  await bench.quiet(300);
+  await bench.start(300);
   expect(bench.attachment.playing).toBe(true);
   await bench.session.order(take, 'key_1');
   expect([bench.attachment.playing, bench.session.standing.takenOver, bench.session.standing.muted]).toEqual([
@@ -44,11 +35,10 @@ it('silences the bot at once, lets the caller hear the operator, and goes on rec
   ]);
   await talk(bench, 1_000);
   expect(isOperator(bench.attachment.heard.slice(-1_600))).toBe(true);
-  await spoken(bench, 0, 'on thursday');
+  await bench.says(0, 'on thursday', 200, 600);
   expect(bench.asked).toHaveLength(1);
   expect(bench.news).toContainEqual({ type: 'turn', callId: 'call_bench', turn: 1, kind: 'spoken', callerText: 'on thursday' });
-  bench.session.hangUp('enough');
-  const { timeline, turns } = await bench.session.ended;
+  const { timeline, turns } = await bench.hangUp('enough');
   expect(turns.map(({ callerText }) => callerText)).toEqual(['', 'on thursday']);
   const orders = timeline.flatMap((event) => (event.type === 'ordered' ? [`${event.order} ${event.by}`] : []));
   expect(orders).toEqual(['take-over key_1', 'give-back call']);
@@ -79,7 +69,7 @@ it('gives the bot its voice back, which says so and asks again, and its dialog i
   expect(bench.session.standing.botText).toBe(
     'Hello there. Which day suits you? Thank you. I am with you again. Which day suits you?',
   );
-  await spoken(bench, 0, 'tuesday');
+  await bench.says(0, 'tuesday', 200, 600);
   expect(bench.asked.at(-1)?.advice).toEqual([
     'An operator talked with the caller for 2 s in your place, and has given the call back to you.',
   ]);
@@ -129,13 +119,12 @@ it('passes a whisper to the dialog’s next turn only, and never speaks it', asy
   await bench.session.order({ type: 'whisper', text: 'Offer the Thursday.' }, 'key_1');
   await bench.quiet(1_000);
   expect([bench.attachment.sentSamples, bench.asked.length]).toEqual([sent, 1]);
-  await spoken(bench, 0, 'when');
+  await bench.says(0, 'when', 200, 600);
   expect(bench.asked.at(-1)?.advice).toEqual(['Offer the Thursday.']);
   await bench.quiet(4_000);
-  await spoken(bench, 1, 'fine');
+  await bench.says(1, 'fine', 200, 600);
   expect(bench.asked.at(-1)?.advice).toBeUndefined();
-  bench.session.hangUp('enough');
-  expect((await bench.session.ended).timeline).toContainEqual(
+  expect((await bench.hangUp('enough')).timeline).toContainEqual(
     expect.objectContaining({ type: 'ordered', order: 'whisper', by: 'key_1', text: 'Offer the Thursday.' }),
   );
 });
@@ -162,7 +151,7 @@ it('has its line back for the last words, when a caller tells the operator never
   await greeted(bench);
   await bench.session.order(take, 'key_1');
   await talk(bench, 500);
-  await spoken(bench, 0, 'please do not call me again');
+  await bench.says(0, 'please do not call me again', 200, 600);
   expect(bench.session.standing.takenOver).toBeUndefined();
   await bench.quiet(200);
   expect(bench.attachment.playing).toBe(true);
@@ -177,14 +166,13 @@ it.each(['mute', 'take-over'] as const)(
     }
     using bench = new CallBench(thinks);
     await greeted(bench);
-    await spoken(bench, 0, 'on thursday');
+    await bench.says(0, 'on thursday', 200, 600);
     expect(bench.asked).toHaveLength(2);
     await bench.session.order({ type, on: true }, 'key_1');
     await bench.quiet(8_000);
     await bench.session.order(type === 'mute' ? { type: 'say', text: 'A colleague will be with you.' } : giveBack, 'key_1');
     await bench.quiet(6_000);
-    bench.session.hangUp('enough');
-    const { turns } = await bench.session.ended;
+    const { turns } = await bench.hangUp('enough');
     expect(turns.map(({ latency }) => latency.total === undefined)).toEqual([false, true]);
     expect(bench.news.filter((each) => each.type === 'reply')).toHaveLength(1);
   },

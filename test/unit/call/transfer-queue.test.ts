@@ -86,8 +86,7 @@ class QueueBench extends CallBench {
 
 async function waiting(queues: TransferQueues, callId: string): Promise<QueueBench> {
   const bench = new QueueBench(queues, callId);
-  await bench.start();
-  await bench.quiet(1_000);
+  await bench.start(1_000);
   return bench;
 }
 

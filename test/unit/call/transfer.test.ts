@@ -22,8 +22,7 @@ it('transfers the caller once the announcement was heard', async () => {
   using bench = new CallBench(connects);
   const transfers: string[][] = [];
   bench.control = controlThat(async (call, to) => void transfers.push([call, to]));
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS - 100);
+  await bench.start(ANNOUNCEMENT_MS - 100);
   expect(transfers).toEqual([]);
   await bench.quiet(700);
   expect(transfers).toEqual([['CA1', '+15550100']]);
@@ -35,8 +34,7 @@ it('transfers the caller once the announcement was heard', async () => {
 it('lets go of a call that the carrier took over without a word', async () => {
   using bench = new CallBench(connects);
   bench.control = controlThat(async () => undefined);
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  await bench.start(ANNOUNCEMENT_MS + 700);
   await bench.wait(1_600);
   expect((await bench.session.ended).endReason).toBe('transferred');
 });
@@ -45,12 +43,8 @@ it('stays with a caller who says no before it happens', async () => {
   using bench = new CallBench(connects);
   const transfers: string[] = [];
   bench.control = controlThat(async (_, to) => void transfers.push(to));
-  await bench.start();
-  await bench.quiet(600);
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(0, 'no wait');
-  await bench.quiet(4_000);
+  await bench.start(600);
+  await bench.says(0, 'no wait', 4_000, 600);
   expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'no wait' });
   expect(transfers).toEqual([]);
 });
@@ -61,8 +55,7 @@ it.each([
 ])('tells the caller when %s, and hangs up', async (_, control) => {
   using bench = new CallBench(connects);
   bench.control = control;
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  await bench.start(ANNOUNCEMENT_MS + 700);
   expect(bench.attachment.closedBecause).toBeUndefined();
   await bench.quiet(8_000);
   expect((await bench.session.ended).endReason).toBe('transfer-failed');
@@ -77,8 +70,7 @@ it('asks a dialog that knows of outcomes how the call goes on when the carrier r
   bench.control = controlThat(() =>
     Promise.reject(new CarrierControlError('HTTP 404', { retryable: false, facts: { status: 404 } })),
   );
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS + 3_000);
+  await bench.start(ANNOUNCEMENT_MS + 3_000);
   expect(bench.asked.map(({ input }) => input)).toEqual([
     { kind: 'start' },
     { kind: 'transfer', outcome: 'failed', to: '+15550100', cause: 'http-404' },
@@ -97,8 +89,7 @@ it('refuses transfer targets outside the bot file’s list', async () => {
   using bench = new CallBench(connects, { transfers });
   const asked: string[] = [];
   bench.control = controlThat(async (_, to) => void asked.push(to));
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  await bench.start(ANNOUNCEMENT_MS + 700);
   expect(asked).toEqual([]);
   expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'transfer', outcome: 'failed', cause: 'not-allowed' });
 });
@@ -107,8 +98,7 @@ it('plays a ringing tone to the caller while the carrier takes its time', async 
   using bench = new CallBench(connects);
   const slow = slowly([]);
   bench.control = slow.control;
-  await bench.start();
-  await bench.quiet(ANNOUNCEMENT_MS + 500);
+  await bench.start(ANNOUNCEMENT_MS + 500);
   const sentBefore = bench.attachment.sentSamples;
   await bench.quiet(800);
   expect((bench.attachment.sentSamples - sentBefore) / 8).toBeGreaterThan(700);
@@ -118,8 +108,7 @@ describe('by a message on the stream', () => {
   async function told(): Promise<CallBench> {
     const bench = new CallBench(connects);
     bench.attachment.capabilities = { ...bench.attachment.capabilities, transfer: 'message', marks: 'none', clear: 'none' };
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS - 100);
+    await bench.start(ANNOUNCEMENT_MS - 100);
     expect(bench.attachment.messages).toEqual([]);
     await bench.quiet(800);
     expect(bench.attachment.messages).toEqual(['transfer +15550100']);
@@ -194,8 +183,7 @@ it('transfers a silent caller to the bot’s configured target', async () => {
       { noInputMs: 2_000, noInputAttempts: 1, noInputTransfer: '+15550100' },
     );
     bench.control = control;
-    await bench.start();
-    await bench.quiet(16_000);
+    await bench.start(16_000);
     await bench.wait(1_600);
     expect((await bench.session.ended).endReason).toBe(reason);
   }
@@ -213,8 +201,7 @@ it.each(['synthesisFails', 'synthesisHangs'] as const)(
     );
     const transfers: string[] = [];
     bench.control = controlThat(async (_, to) => void transfers.push(to));
-    await bench.start();
-    await bench.quiet(1_000);
+    await bench.start(1_000);
     bench[fault] = true;
     await bench.quiet(16_000);
     await bench.wait(1_600);
@@ -266,13 +253,9 @@ it('does not end at the carrier what the carrier has taken over, whatever the ca
     const calls: string[][] = [];
     const slow = slowly(calls);
     bench.control = slow.control;
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS + 700);
+    await bench.start(ANNOUNCEMENT_MS + 700);
     if (meanwhile === 'words') {
-      await bench.voice(600);
-      await bench.quiet(660);
-      bench.recognised(0, 'thank you');
-      await bench.quiet(200);
+      await bench.says(0, 'thank you', 200, 600);
     } else if (meanwhile === 'key') {
       bench.attachment.emit({ type: 'digit', digit: '7' });
       bench.attachment.emit({ type: 'digit', digit: '#' });
@@ -298,8 +281,7 @@ it.each(['before the operator asked', 'while the carrier decided, and the bot wa
     const calls: string[][] = [];
     const slow = slowly(calls);
     bench.control = slow.control;
-    await bench.start();
-    await bench.quiet(1_000);
+    await bench.start(1_000);
     const lose = (): void => bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
     if (lost === 'before the operator asked') lose();
     const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');

@@ -30,8 +30,7 @@ async function press(bench: CallBench, digit: string): Promise<void> {
 }
 
 const texts = async (bench: CallBench): Promise<readonly string[]> => {
-  bench.session.hangUp('done');
-  return (await bench.session.ended).sentences.map(({ text }) => text);
+  return (await bench.hangUp('done')).sentences.map(({ text }) => text);
 };
 
 it.each<Kind>(['optional', 'empty'])(
@@ -74,8 +73,7 @@ it('speaks an answer to keys that comes late', async () => {
     await sleep(bench.clock, 4_000, signal);
     yield { type: 'say', text: 'You pressed four.' };
   });
-  await bench.start();
-  await bench.quiet(2_000);
+  await bench.start(2_000);
   await press(bench, '4');
   await bench.quiet(5_000);
   expect(bench.asked).toHaveLength(2);
@@ -89,8 +87,7 @@ it('hangs up behind words that a bot had not finished when it ended the call', a
     yield { type: 'say', text: 'bye', more: true };
     yield { type: 'hangup', reason: 'the bot ended the call' };
   });
-  await bench.start();
-  await bench.quiet(6_000);
+  await bench.start(6_000);
   const { endReason, turns } = await bench.session.ended;
   expect([endReason, turns[0]?.botHeardText]).toEqual(['the bot ended the call', 'Thank you. Goodbye']);
 });

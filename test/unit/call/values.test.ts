@@ -53,8 +53,7 @@ it('comes to the dialog as the contract reads it, once', async () => {
     if (turn.index < 2) yield { type: 'gather', contract: { kind: 'phone', region: 'US' } };
   }
   using bench = new CallBench(dialog);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   for (const digit of '4155550132') {
     bench.attachment.emit({ type: 'digit', digit });
     await bench.quiet(100);
@@ -62,15 +61,9 @@ it('comes to the dialog as the contract reads it, once', async () => {
   expect(turns.at(-1)?.input).toMatchObject({ kind: 'keyed', answer: { status: 'complete', value: '+14155550132' } });
   expect(bench.recognitions.at(-1)?.boostPhrases).toContain('seven');
   await bench.quiet(800);
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(0, 'my number is four one five');
-  await bench.quiet(40);
+  await bench.says(0, 'my number is four one five', 40, 600);
   expect(turns.at(-1)?.input).toMatchObject({ kind: 'spoken', answer: { status: 'incomplete', soFar: '415' } });
   await bench.quiet(800);
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(1, 'that is all');
-  await bench.quiet(40);
+  await bench.says(1, 'that is all', 40, 600);
   expect(turns.at(-1)?.input).not.toHaveProperty('answer');
 });

@@ -135,10 +135,7 @@ describe('a message after the tone', () => {
 
 test.each(['never', 'after-consent'] as const)('is all that is kept of a call that records %s', async (recording) => {
   using bench = await toned({ recording });
-  await bench.voice(2_000);
-  await bench.quiet(2_100);
-  bench.recognised(0, 'please call me back');
-  await bench.quiet(4_000);
+  await bench.says(0, 'please call me back', 4_000, 2_000, 2_100);
   const { voicemail } = await ended(bench);
   const sound = recordedBy(bench);
   const { fromMs = 0, toMs = 0 } = voicemail?.recorded ?? {};
@@ -148,9 +145,7 @@ test.each(['never', 'after-consent'] as const)('is all that is kept of a call th
 
 it('leaves no file of a call that records nothing when it ends before the tone', async () => {
   using bench = benchOf({ recording: 'never' });
-  await bench.start();
-  await bench.quiet(500);
-  bench.session.hangUp('done');
-  const { recordingPath } = await bench.session.ended;
+  await bench.start(500);
+  const { recordingPath } = await bench.hangUp('done');
   expect(recordingPath === undefined || !existsSync(recordingPath)).toBe(true);
 });

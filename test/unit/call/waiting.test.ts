@@ -74,9 +74,7 @@ it('answers a slow question once, however often a caller says hello meanwhile', 
     yield { type: 'say', text: 'We are open from eight to six.' };
   });
   await bench.start();
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(0, 'when are you open');
+  await bench.says(0, 'when are you open', 0, 600);
   for (const seg of [1, 2]) {
     await bench.quiet(1_700);
     await bench.voice(300);
@@ -85,8 +83,7 @@ it('answers a slow question once, however often a caller says hello meanwhile', 
     bench.recognised(seg, 'hello?');
   }
   await bench.quiet(4_000);
-  bench.session.hangUp('done');
-  const { turns } = await bench.session.ended;
+  const { turns } = await bench.hangUp('done');
   expect(asked).toEqual(['when are you open']);
   expect(turns.at(-1)).toMatchObject({ callerText: 'when are you open', botHeardText: 'We are open from eight to six.' });
 });

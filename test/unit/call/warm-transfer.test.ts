@@ -88,8 +88,7 @@ class ConsultBench extends CallBench {
 
   /** The announcement was heard, and the agent's phone rings. */
   async ringing(): Promise<this> {
-    await this.start();
-    await this.quiet(ANNOUNCEMENT_MS + 200);
+    await this.start(ANNOUNCEMENT_MS + 200);
     this.report({ state: 'ringing' });
     return this;
   }
@@ -130,8 +129,7 @@ class ConsultBench extends CallBench {
 describe('while the agent is rung', () => {
   it('rings the agent once the announcement was heard, from the number that was called', async () => {
     using bench = new ConsultBench(consults, { callerId: '+15550000' });
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS - 200);
+    await bench.start(ANNOUNCEMENT_MS - 200);
     expect(bench.orders).toEqual([]);
     await bench.quiet(400);
     expect(bench.orders).toMatchObject([{ to: AGENT, from: '+15550000', ringTimeoutMs: 30_000, detectMachine: true }]);
@@ -153,10 +151,7 @@ describe('while the agent is rung', () => {
   it('lets the caller talk to the bot, whose dialog sees that an agent is rung', async () => {
     using bench = new ConsultBench();
     await bench.ringing();
-    await bench.voice(600);
-    await bench.quiet(660);
-    bench.recognised(0, 'how long will it take');
-    await bench.quiet(2_000);
+    await bench.says(0, 'how long will it take', 2_000, 600);
     expect(bench.asked.at(-1)).toMatchObject({
       input: { text: 'how long will it take' },
       transfer: { to: AGENT, state: 'ringing' },
@@ -173,16 +168,12 @@ describe('while the agent is rung', () => {
         yield action;
       });
       await bench.ringing();
-      await bench.voice(600);
-      await bench.quiet(660);
-      bench.recognised(0, 'never mind');
-      await bench.quiet(500);
+      await bench.says(0, 'never mind', 500, 600);
       expect(bench.hungUp).toEqual(['CA2']);
       expect(bench.closed).toHaveLength(1);
       await bench.quiet(3_000);
       expect(bench.outcome).toBeUndefined();
-      bench.session.hangUp('done');
-      expect((await bench.session.ended).transfers).toMatchObject([{ outcome: 'cancelled' }]);
+      expect((await bench.hangUp('done')).transfers).toMatchObject([{ outcome: 'cancelled' }]);
     }
   });
 
@@ -199,10 +190,8 @@ describe('while the agent is rung', () => {
       ...slow.control,
       dialling: { ...slow.control?.dialling, dial: () => new Promise((resolve) => (placed = resolve)) },
     } as CallControl;
-    await slow.start();
-    await slow.quiet(ANNOUNCEMENT_MS + 200);
-    slow.session.hangUp('caller-hangup');
-    await slow.session.ended;
+    await slow.start(ANNOUNCEMENT_MS + 200);
+    await slow.hangUp('caller-hangup');
     expect(slow.hungUp).toEqual([]);
     placed({ carrierCallId: 'CA2' });
     await slow.settle();
@@ -223,8 +212,7 @@ describe('while the agent is rung', () => {
         if (bench.hungUp.length === 1) throw error;
       },
     } as CallControl;
-    bench.session.hangUp('caller-hangup');
-    await bench.session.ended;
+    await bench.hangUp('caller-hangup');
     await bench.wait(16_000);
     expect(bench.hungUp).toEqual(asked);
     await bench.legs.settled();
@@ -234,10 +222,8 @@ describe('while the agent is rung', () => {
     using bench = new ConsultBench();
     bench.dialFails = new DialUnknownError('no answer');
     bench.found = 'placed';
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS + 200);
-    bench.session.hangUp('caller-hangup');
-    await bench.session.ended;
+    await bench.start(ANNOUNCEMENT_MS + 200);
+    await bench.hangUp('caller-hangup');
     await bench.wait(5_100);
     expect(bench.hungUp).toEqual(['CA2']);
   });
@@ -282,15 +268,13 @@ describe('tells the dialog what came of it', () => {
   ])('%s', async (_, error, cause) => {
     using bench = new ConsultBench();
     bench.dialFails = error;
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS + 1_500);
+    await bench.start(ANNOUNCEMENT_MS + 1_500);
     expect(bench.outcome).toMatchObject({ outcome: 'failed', cause });
   });
 
   it('failed, without a dial, for a number that the bot file does not have', async () => {
     using bench = new ConsultBench(consults, { allow: ['+1555020*'] });
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS + 1_500);
+    await bench.start(ANNOUNCEMENT_MS + 1_500);
     expect(bench.orders).toEqual([]);
     expect(bench.outcome).toMatchObject({ outcome: 'failed', cause: 'not-allowed' });
   });
@@ -298,8 +282,7 @@ describe('tells the dialog what came of it', () => {
   it('failed, where the carrier has no account to dial with', async () => {
     using bench = new ConsultBench();
     bench.control = undefined;
-    await bench.start();
-    await bench.quiet(ANNOUNCEMENT_MS + 1_500);
+    await bench.start(ANNOUNCEMENT_MS + 1_500);
     expect(bench.outcome).toMatchObject({ outcome: 'failed', cause: 'no-carrier-account' });
   });
 
@@ -511,10 +494,7 @@ describe('connected by the gateway', () => {
     expect(bench.outcome).toMatchObject({ outcome: 'dropped' });
     expect(bench.session.standing.botText).toBe('Nobody is free.');
     expect(bench.hungUp).toEqual(['CA2']);
-    await bench.voice(600);
-    await bench.quiet(660);
-    bench.recognised(0, 'then call me later');
-    await bench.quiet(200);
+    await bench.says(0, 'then call me later', 200, 600);
     expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'then call me later' });
   });
 

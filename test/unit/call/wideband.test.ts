@@ -37,8 +37,7 @@ function loudest(pcm: Int16Array, hz: number, rateHz: number): MeasuredTone {
 }
 
 async function recordingOf(call: CallBench) {
-  call.session.hangUp('enough');
-  const record = await call.session.ended;
+  const record = await call.hangUp('enough');
   const wav = parseWav(readFileSync(record.recordingPath ?? ''));
   const [caller = new Int16Array(), bot = new Int16Array()] = wav.samples;
   return { record, rateHz: wav.rateHz, caller, bot };
@@ -78,8 +77,7 @@ describe('a call on a wideband leg', () => {
 
   it('has turns that end as on a telephone: its detectors hear it at 8 kHz', async () => {
     using call = callOn({ rateHz: 16_000, speechFormat: WIDE });
-    await call.start();
-    await call.quiet(2_200);
+    await call.start(2_200);
     await call.sound(sine(300, 800, 16_000, 0.3));
     await call.quiet(1_600);
     expect(call.commits).toBe(1);
@@ -87,8 +85,7 @@ describe('a call on a wideband leg', () => {
 
   it('is spoken to in wideband', async () => {
     using call = callOn({ rateHz: 16_000, speechFormat: WIDE });
-    await call.start();
-    await call.quiet(2_500);
+    await call.start(2_500);
     expect(call.askedAs).toEqual([WIDE]);
     expect(call.attachment.sentSamples).toBe(32_000);
     const { bot } = await recordingOf(call);
@@ -100,8 +97,7 @@ describe('a call on a wideband leg', () => {
 describe('a leg that sends wideband and plays telephone audio', () => {
   test.each([MULAW, ALAW])('is spoken to in its own $encoding, byte for byte', async (format) => {
     using call = callOn({ rateHz: 16_000, speechFormat: format });
-    await call.start();
-    await call.quiet(2_500);
+    await call.start(2_500);
     expect(call.askedAs).toEqual([format]);
     const made = encodeAudio(format.encoding, sine(BOT_HZ, 2_000, 8_000, 0.3));
     const { heard } = call.attachment;
@@ -111,8 +107,7 @@ describe('a leg that sends wideband and plays telephone audio', () => {
 
   it('has the bot in its wideband recording at its level and in its place, without a click', async () => {
     using call = callOn({ rateHz: 16_000, speechFormat: MULAW });
-    await call.start();
-    await call.quiet(2_500);
+    await call.start(2_500);
     const { heard } = call.attachment;
     const startMs = (heard.findIndex((sample) => sample !== 0) - 1) / 8;
     const { rateHz, bot } = await recordingOf(call);
@@ -141,8 +136,7 @@ describe('a call that comes back on a leg of another rate', () => {
     },
   ] as const)('keeps the rate of its first leg: $note', async ({ from, to }) => {
     using call = callOn(from);
-    await call.start();
-    await call.quiet(2_600);
+    await call.start(2_600);
     call.voiceOf = (_, { encoding, rateHz }) => encodeAudio(encoding, sine(BOT_HZ, 400, rateHz, 0.3));
     await call.reattach(to);
     const before = call.listened.length;

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { expect } from 'vitest';
 import { z } from 'zod';
-import type { MessageSink } from '../../../src/carriers/media-codec.ts';
+import type { MediaCodec, MessageSink } from '../../../src/carriers/media-codec.ts';
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../../fixtures/wire/twilio/${name}`, import.meta.url), 'utf8'));
@@ -41,14 +43,53 @@ export function message(event: string): Record<string, unknown> {
   return structuredClone(found.message);
 }
 
+/** Keeps what is sent, as a socket would see it. */
+export function sink(): MessageSink & { readonly sent: (string | Buffer)[] } {
+  const sent: (string | Buffer)[] = [];
+  return { sent, ...sinkTo((message) => void sent.push(message)) };
+}
+
 /** Keeps what is sent, as the JSON that a socket would see. */
 export function jsonSink(): MessageSink & { readonly sent: unknown[] } {
   const sent: unknown[] = [];
+  return { sent, ...sinkTo((message) => void sent.push(JSON.parse(String(message)))) };
+}
+
+function sinkTo(keep: (message: string | Buffer) => void): MessageSink {
   let room = Buffer.alloc(0);
   return {
-    sent,
     room: (length) => (room = Buffer.alloc(length)),
-    send: (_, length) => void sent.push(JSON.parse(room.toString('utf8', 0, length))),
-    sendText: (message) => void sent.push(JSON.parse(message)),
+    send: (kind, length) => keep(kind === 'text' ? room.toString('utf8', 0, length) : room.subarray(0, length)),
+    sendText: keep,
   };
+}
+
+/**
+ * Whatever comes, the codec does not throw, and it reads the audio that follows unless it was told to stop.
+ * @param started makes a codec whose session has begun
+ * @param words names of events and fields that the carrier has
+ */
+export function expectSurvival(started: () => MediaCodec, audio: Buffer, isBinary: boolean, ...words: string[]): void {
+  const word = fc.constantFrom('event', ...words);
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, fc.jsonValue(), word, fc.dictionary(word, tie('value'), { maxKeys: 5 })),
+  }));
+  const message = fc.oneof(
+    fc
+      .oneof(
+        fc.string(),
+        fc.json(),
+        fc.dictionary(word, value).map((fields) => JSON.stringify(fields)),
+        fc.array(word).map((line) => line.join(' ')),
+      )
+      .map((text) => Buffer.from(text)),
+    fc.uint8Array({ maxLength: 700 }).map((bytes) => Buffer.from(bytes)),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(message, fc.boolean()), { maxLength: 12 }), (messages) => {
+      const codec = started();
+      const types = messages.map(([bytes, isBytes]) => codec.read(bytes, isBytes, sink()).type);
+      expect(codec.read(audio, isBinary, sink()).type === 'audio' || types.includes('stopped')).toBe(true);
+    }),
+  );
 }

@@ -3,23 +3,12 @@ import { describe, expect, it } from 'vitest';
 import type { CarrierRequest } from '../../../src/carriers/carrier.ts';
 import { GenesysCodec, type GenesysUse } from '../../../src/carriers/genesys/codec.ts';
 import { UpgradeSignatures } from '../../../src/carriers/genesys/signature.ts';
-import type { MessageSink } from '../../../src/carriers/media-codec.ts';
 import { Secret } from '../../../src/config/secrets.ts';
+import { sink } from './fixtures.ts';
 
 const SESSION = '30b0e395-84d3-4570-ac13-9a62d8f514c0';
 const CONVERSATION = '090eaa2f-72fa-480a-83e0-8667ff89c0ec';
 const pcmu = (...channels: string[]) => ({ type: 'audio', format: 'PCMU', channels, rate: 8000 });
-
-function sink(): MessageSink & { readonly sent: (string | Buffer)[] } {
-  const sent: (string | Buffer)[] = [];
-  let room = Buffer.alloc(0);
-  return {
-    sent,
-    room: (length) => (room = Buffer.alloc(length)),
-    send: (kind, length) => void sent.push(kind === 'text' ? room.toString('utf8', 0, length) : room.subarray(0, length)),
-    sendText: (message) => void sent.push(message),
-  };
-}
 
 /** A session from Genesys' side: sequence numbers are counted. */
 function session(use: GenesysUse = 'auto') {

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import { maxMessageBytes, type WireEvent } from '../../../src/carriers/media-codec.ts';
 import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
-import { message, refusedCases, session } from './fixtures.ts';
+import { expectSurvival, message, refusedCases, session } from './fixtures.ts';
 
 const startedCodec = (): JsonCodec => {
   const codec = new JsonCodec(twilioDialect);
@@ -109,9 +109,11 @@ describe('JsonCodec with the Twilio table', () => {
     );
   });
 
-  it('never throws, whatever arrives, and still hears the next message', () => {
-    const field = fc.constantFrom(
-      'event',
+  it('never throws, whatever comes, and reads what comes after it', () =>
+    expectSurvival(
+      startedCodec,
+      Buffer.from(JSON.stringify(message('media'))),
+      false,
       'start',
       'media',
       'mark',
@@ -121,36 +123,8 @@ describe('JsonCodec with the Twilio table', () => {
       'payload',
       'mediaFormat',
       'name',
-      'digit',
       '__proto__',
-    );
-    const likely = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 4 },
-        fc.string(),
-        fc.double(),
-        fc.constant(null),
-        fc.constantFrom('start', 'media', 'mark', 'dtmf', 'stop'),
-        tie('object'),
-      ),
-      object: fc.dictionary(field, tie('value'), { maxKeys: 6 }),
-    }));
-    const anyText = fc.oneof(
-      likely.object.map((value) => JSON.stringify(value)),
-      fc.json(),
-      fc.string(),
-      fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('utf8')),
-    );
-    fc.assert(
-      fc.property(fc.boolean(), fc.array(anyText, { maxLength: 8 }), (startFirst, texts) => {
-        const codec = startFirst ? startedCodec() : new JsonCodec(twilioDialect);
-        const results = texts.map((text) => codec.readText(text).type);
-        const next = codec.readText(JSON.stringify(message('media'))).type;
-        expect(next === 'audio' || !startFirst || results.includes('stopped')).toBe(true);
-      }),
-      { numRuns: 500 },
-    );
-  });
+    ));
 });
 
 describe('JsonCodec with a table that differs from it', () => {

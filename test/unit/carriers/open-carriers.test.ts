@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AUDIO, bandwidthDialect, speechOf } from '../../../src/carriers/bandwidth/dialect.ts';
+import { AUDIO, bandwidthDialect, speechOf } from '../../../src/carriers/bandwidth/carrier.ts';
 import { LineTranscoder } from '../../../src/carriers/line-transcoder.ts';
 import { carriers } from '../../../src/carriers/registry.ts';
 import { openCarriers, proofOf, speechFormats, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { basicCredentials } from '../../../src/carriers/proofs.ts';
 import type { Carrier, CarrierRequest, SocketDoor } from '../../../src/carriers/carrier.ts';
@@ -8,7 +7,7 @@ import { openCarriers } from '../../../src/carriers/open-carriers.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { SimulatedRest } from '../../../src/sim/dialling-carrier.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { jsonSink } from './fixtures.ts';
+import { expectSurvival, jsonSink } from './fixtures.ts';
 import { allowedTarget } from '../../support/open-dialling.ts';
 
 /** docs.smartflo.tatatelebusiness.com, "Bi-Directional Audio Streaming Integration Document", with made-up ids. */
@@ -128,23 +127,19 @@ describe('the media protocol of Smartflo', () => {
     expect(to.sent).toEqual([]);
   });
 
-  it('never throws, whatever comes, and reads what comes after it', () => {
-    const key = fc.constantFrom('event', 'start', 'media', 'streamSid', 'mark', 'dtmf', 'stop', 'payload');
-    const value = fc.oneof(fc.jsonValue(), fc.constantFrom('start', 'media', 'stop', 'mark', 'dtmf', 'connected'));
-    const anything = fc.oneof(
-      fc.string(),
-      fc.json(),
-      fc.dictionary(key, value).map((message) => JSON.stringify(message)),
-    );
-    fc.assert(
-      fc.property(fc.array(anything, { maxLength: 6 }), fc.boolean(), (messages, isBinary) => {
-        const codec = started();
-        const types = messages.map((message) => codec.read(Buffer.from(message), isBinary, jsonSink()).type);
-        const next = codec.read(text({ event: 'media', media: { payload: '////', timestamp: '9' } }), false, jsonSink()).type;
-        expect(next === 'audio' || types.includes('stopped')).toBe(true);
-      }),
-    );
-  });
+  it('never throws, whatever comes, and reads what comes after it', () =>
+    expectSurvival(
+      started,
+      text({ event: 'media', media: { payload: '////', timestamp: '9' } }),
+      false,
+      'start',
+      'media',
+      'stop',
+      'mark',
+      'dtmf',
+      'streamSid',
+      'payload',
+    ));
 });
 
 const keys = [new Secret('next'), new Secret('k e/y')];

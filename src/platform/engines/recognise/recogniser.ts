@@ -2,26 +2,86 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
+import { backoffDelayMs, type BackoffPolicy } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import {
-  RecognitionUnavailableError,
-  UnknownLanguageError,
-  type RecognitionEngine,
-  type RecognitionEngineEvent,
-  type RecognitionOptions,
-  type RecognitionStream,
-  type VocabularyProgress,
-} from './port.ts';
-import { readGrammar, compileNetwork, type WordNetwork } from './grammar.ts';
+import { type RecognitionEngine, type RecognitionEngineEvent, type RecognitionOptions, type RecognitionStream, RecognitionUnavailableError, UnknownLanguageError, type VocabularyProgress } from './port.ts';
+import { compileNetwork, readGrammar, type WordNetwork } from './grammar.ts';
 import { codeHash, ensureModels } from './model-cache.ts';
-import { LearntFiles, canBeLearnt, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';
+import { canBeLearnt, LearntFiles, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';
 import { Stream } from './recogniser-stream.ts';
 import { TaughtVocabulary } from './taught-vocabulary.ts';
-import { Watchdog } from './watchdog.ts';
 import type { FromWorker, ToWorker, VocabularyMessage } from './worker-protocol.ts';
+
+const EVERY_MS = 5_000;
+/** Pings in a row without any answer: after the first number nobody new is let in, after the second the thread is given up. */
+const UNANSWERED = { late: 3, stuck: 4 };
+
+interface WatchdogOptions {
+  readonly clock: Clock;
+  /** Between two pings: 5 s when absent. */
+  readonly everyMs?: number | undefined;
+  readonly ping: () => void;
+  /** Whether anybody waits for the thread; without that, it is asked until it has answered once more. */
+  readonly isNeeded: () => boolean;
+  readonly onStuck: (silentMs: number) => void;
+}
+
+/**
+ * Asks a thread whether it still answers. Unanswered pings are counted, not time: on a machine without processor time left this side is
+ * late too, and a thread that gets some between two pings answers.
+ */
+class Watchdog {
+  readonly #options: WatchdogOptions;
+  readonly #everyMs: number;
+  #unanswered = 0;
+  #timer: Timer | undefined;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+  }
+
+  /** False while the thread owes the answers to several pings. */
+  get isAnswered(): boolean {
+    return this.#unanswered < UNANSWERED.late;
+  }
+
+  /** Starts to ask, until nobody needs the thread and it has answered. */
+  watch(): void {
+    this.#timer ??= this.#options.clock.after(this.#everyMs, () => this.#tick());
+  }
+
+  /** Any message of the thread is an answer. */
+  answered(): void {
+    this.#unanswered = 0;
+  }
+
+  /** Nobody needs the thread any more: it is asked no further, unless it owes an answer. */
+  rest(): void {
+    if (this.#unanswered === 0) this.stop();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#unanswered = 0;
+  }
+
+  #tick(): void {
+    this.#timer = undefined;
+    const { isNeeded, ping, onStuck } = this.#options;
+    if (this.#unanswered >= UNANSWERED.stuck) {
+      onStuck(this.#unanswered * this.#everyMs);
+      return;
+    }
+    if (this.#unanswered === 0 && !isNeeded()) return;
+    this.#unanswered += 1;
+    ping();
+    this.watch();
+  }
+}
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;

@@ -13,7 +13,7 @@ import { hangs } from '../../../support/patience.ts';
 import { untilPasses } from '../../../support/eventually.ts';
 
 const KEY = 'azure-key-0123456789';
-let azure: SimulatedAzure;
+let azure: Awaited<ReturnType<typeof SimulatedAzure.start>>;
 
 beforeEach(async () => {
   azure = await SimulatedAzure.start(counting, KEY);

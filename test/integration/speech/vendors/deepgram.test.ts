@@ -87,16 +87,9 @@ describe('recognition by Deepgram', () => {
   it('answers a commit with the words before it, which Finalize asks for', async () => {
     await using world = await start({ texts: ['good morning', 'a room for two'] });
     using heard = new Listening(world.recogniser);
-    heard.say(250);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    heard.say(250);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 2);
-    expect(heard.finals).toEqual([
-      [0, 'good morning', true],
-      [1, 'a room for two', true],
-    ]);
+    await heard.turn(250);
+    await heard.turn(250);
+    expect(heard.finals).toEqual(['0 good morning end', '1 a room for two end']);
     expect(world.server.listens[0]?.samples).toHaveLength(4_000);
     expect(world.server.listens[0]?.controls).toEqual(['Finalize', 'Finalize']);
   });
@@ -108,9 +101,7 @@ describe('recognition by Deepgram', () => {
     const channel = { alternatives: [{ transcript: 'good', confidence: 0.5, words: [] }] };
     world.server.listens[0]?.send({ type: 'Results', start: 0, duration: 0.2, is_final: false, speech_final: false, channel });
     await eventually(() => heard.of('partial').length === 1);
-    heard.say(250);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(250);
     expect(heard.of('partial')).toEqual([{ type: 'partial', seg: 0, text: 'good' }]);
     expect(heard.of('final')).toMatchObject([{ seg: 0, text: 'good morning' }]);
   });
@@ -123,10 +114,7 @@ describe('recognition by Deepgram', () => {
     await eventually(() => heard.finals.length === 1);
     heard.session.commit();
     await eventually(() => heard.finals.length === 2);
-    expect(heard.finals).toEqual([
-      [0, 'good morning', true],
-      [1, '', true],
-    ]);
+    expect(heard.finals).toEqual(['0 good morning end', '1  end']);
   });
 
   it('answers a commit before which nobody spoke, though Deepgram says nothing', async () => {
@@ -135,7 +123,7 @@ describe('recognition by Deepgram', () => {
     heard.pause(200);
     heard.session.commit();
     await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, '', true]]);
+    expect(heard.finals).toEqual(['0  end']);
     expect(heard.of('reconnecting')).toEqual([]);
   });
 
@@ -143,19 +131,15 @@ describe('recognition by Deepgram', () => {
     await using world = await start({ texts: ['yes'], emptyFinals: true });
     using heard = new Listening(world.recogniser);
     heard.pause(1_100);
-    heard.say(200);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, 'yes', true]]);
+    await heard.turn(200);
+    expect(heard.finals).toEqual(['0 yes end']);
   });
 
   it('keeps a stream open in silence, which is closed after ten seconds otherwise', async () => {
     await using world = await start({ idleMs: 5_000, texts: ['still here'] });
     using heard = new Listening(world.recogniser);
     await eventually(() => world.server.listens[0]?.controls.includes('KeepAlive') === true);
-    heard.say(200);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(200);
     expect(world.server.listens).toHaveLength(1);
     expect(heard.of('reconnecting')).toEqual([]);
   });
@@ -163,9 +147,7 @@ describe('recognition by Deepgram', () => {
   it('says the audio since the last final again when the connection is cut in the middle of a word', async () => {
     await using world = await start({ texts: ['first', 'second'] });
     using heard = new Listening(world.recogniser);
-    heard.say(200);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(200);
     heard.say(250);
     await eventually(() => (world.server.listens[0]?.samples.length ?? 0) >= 3_200);
     world.server.listens[0]?.cut();
@@ -173,10 +155,7 @@ describe('recognition by Deepgram', () => {
     heard.session.commit();
     await eventually(() => heard.finals.length === 2);
     expect(world.server.listens[1]?.samples).toHaveLength(2_000);
-    expect(heard.finals).toEqual([
-      [0, 'first', true],
-      [1, 'second', true],
-    ]);
+    expect(heard.finals).toEqual(['0 first end', '1 second end']);
     expect(heard.of('audio-lost')).toEqual([]);
   });
 
@@ -189,7 +168,7 @@ describe('recognition by Deepgram', () => {
     world.server.listens[0]?.close(1011, 'NET-0000');
     heard.session.commit();
     await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, 'hello', true]]);
+    expect(heard.finals).toEqual(['0 hello end']);
     expect(heard.of('reconnecting')).toMatchObject([{ reason: 'Deepgram recognition: NET-0000' }]);
   });
 
@@ -201,10 +180,8 @@ describe('recognition by Deepgram', () => {
     world.server.listens[0]?.send({ type: 'Results', is_final: true, channel: 'nothing' });
     world.server.listens[0]?.send('<html>');
     await eventually(() => heard.of('ready').length === 2);
-    heard.say(200);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, 'hello', true]]);
+    await heard.turn(200);
+    expect(heard.finals).toEqual(['0 hello end']);
   });
 
   it('has fixed phrases at another address than the global one', async () => {
@@ -256,11 +233,9 @@ describe('recognition by Deepgram', () => {
     await using world = await start({ refuse: (index) => (index === 0 ? busy : undefined), texts: ['hello'] });
     using heard = new Listening(world.recogniser);
     const sinceMs = performance.now();
-    heard.say(200);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(200);
     expect(performance.now() - sinceMs).toBeGreaterThan(990);
-    expect(heard.finals).toEqual([[0, 'hello', true]]);
+    expect(heard.finals).toEqual(['0 hello end']);
     expect(heard.of('audio-lost')).toEqual([]);
   });
 

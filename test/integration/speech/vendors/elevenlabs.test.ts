@@ -89,10 +89,7 @@ describe('recognition by ElevenLabs', () => {
       heard.session.commit();
       await eventually(() => heard.finals.length === count);
     }
-    expect(heard.finals).toEqual([
-      [0, 'good morning', true],
-      [1, 'a room for two', true],
-    ]);
+    expect(heard.finals).toEqual(['0 good morning end', '1 a room for two end']);
     expect(world.server.sessions[0]?.samples).toHaveLength(5_600);
     expect(world.server.sessions[0]?.commits).toBe(2);
   });
@@ -104,7 +101,7 @@ describe('recognition by ElevenLabs', () => {
     heard.session.commit();
     expect(heard.events).toEqual([]);
     await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, 'hello', true]]);
+    expect(heard.finals).toEqual(['0 hello end']);
   });
 
   it('tells interim words, and the language that was heard', async () => {
@@ -113,9 +110,7 @@ describe('recognition by ElevenLabs', () => {
     await eventually(() => heard.of('ready').length === 1);
     world.server.sessions[0]?.send({ message_type: 'partial_transcript', text: 'नम' });
     await eventually(() => heard.of('partial').length === 1);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(350);
     expect(heard.of('partial')).toEqual([{ type: 'partial', seg: 0, text: 'नम' }]);
     expect(heard.of('final')).toEqual([{ type: 'final', seg: 0, text: 'नमस्ते', endOfUtterance: true, language: 'hi' }]);
     expect(world.server.sessions[0]?.query.get('include_language_detection')).toBe('true');
@@ -128,28 +123,16 @@ describe('recognition by ElevenLabs', () => {
     await eventually(() => heard.of('ready').length === 1);
     world.server.sessions[0]?.send({ message_type: 'committed_transcript', text: 'a long story' });
     await eventually(() => heard.finals.length === 1);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 2);
-    expect(heard.finals).toEqual([
-      [0, 'a long story', false],
-      [1, 'the rest', true],
-    ]);
+    await heard.turn(350);
+    expect(heard.finals).toEqual(['0 a long story', '1 the rest end']);
   });
 
   it('answers a commit that has too little audio with an empty final', async () => {
     await using world = await start({ texts: ['hello'] });
     using heard = new Listening(world.recogniser);
-    heard.say(120);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 2);
-    expect(heard.finals).toEqual([
-      [0, '', true],
-      [1, 'hello', true],
-    ]);
+    await heard.turn(120);
+    await heard.turn(350);
+    expect(heard.finals).toEqual(['0  end', '1 hello end']);
     expect(heard.of('reconnecting')).toEqual([]);
   });
 
@@ -161,10 +144,8 @@ describe('recognition by ElevenLabs', () => {
       close: () => undefined,
     });
     using heard = new Listening(world.recogniser);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, '', true]]);
+    await heard.turn(350);
+    expect(heard.finals).toEqual(['0  end']);
     expect(heard.of('reconnecting')).toEqual([]);
   });
 
@@ -181,9 +162,7 @@ describe('recognition by ElevenLabs', () => {
   it('says the audio since the last final again when the connection is cut in the middle of a word', async () => {
     await using world = await start({ texts: ['first', 'second'] });
     using heard = new Listening(world.recogniser);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(350);
     heard.say(350);
     await eventually(() => (world.server.sessions[0]?.samples.length ?? 0) >= 4_800);
     world.server.sessions[0]?.cut();
@@ -191,10 +170,7 @@ describe('recognition by ElevenLabs', () => {
     heard.session.commit();
     await eventually(() => heard.finals.length === 2);
     expect(world.server.sessions[1]?.samples).toHaveLength(2_800);
-    expect(heard.finals).toEqual([
-      [0, 'first', true],
-      [1, 'second', true],
-    ]);
+    expect(heard.finals).toEqual(['0 first end', '1 second end']);
     expect(heard.of('audio-lost')).toEqual([]);
   });
 
@@ -209,10 +185,8 @@ describe('recognition by ElevenLabs', () => {
     world.server.sessions[0]?.send({ message_type: 'something_new' });
     world.server.sessions[0]?.send(message);
     await eventually(() => heard.of('ready').length === 2);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
-    expect(heard.finals).toEqual([[0, 'hello', true]]);
+    await heard.turn(350);
+    expect(heard.finals).toEqual(['0 hello end']);
   });
 
   it('goes on in another session when one is closed for being quiet, and keeps one open by empty chunks', async () => {
@@ -224,9 +198,7 @@ describe('recognition by ElevenLabs', () => {
     expect(heard.of('reconnecting')).toEqual([
       { type: 'reconnecting', reason: 'ElevenLabs recognition: the session was closed: inactive' },
     ]);
-    heard.say(350);
-    heard.session.commit();
-    await eventually(() => heard.finals.length === 1);
+    await heard.turn(350);
   });
 
   it('ends with the last words, and no audio is lost', async () => {
@@ -234,7 +206,7 @@ describe('recognition by ElevenLabs', () => {
     using heard = new Listening(world.recogniser);
     heard.say(350);
     await heard.session.end();
-    expect(heard.finals).toEqual([[0, 'goodbye', true]]);
+    expect(heard.finals).toEqual(['0 goodbye end']);
     expect(heard.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
     expect(heard.of('audio-lost')).toEqual([]);
     await eventually(() => world.server.sessions[0]?.closeCode === 1000);

@@ -23,6 +23,8 @@ export interface Heard {
   readonly events: RecognitionEvent[];
   /** Resolves once there are so many events of a type. */
   readonly until: (type: RecognitionEvent['type'], count?: number) => Promise<void>;
+  /** Says one utterance, commits it, and resolves once there are so many finals. */
+  readonly say: (finals?: number) => Promise<void>;
 }
 
 /** A session of a vendor's recogniser, with all that it tells. */
@@ -34,18 +36,20 @@ export function listen({ recogniser }: OpenVendor, options: Partial<RecognitionO
     events.push(event);
     for (const look of waiting) look();
   });
-  return {
-    session,
-    events,
-    until: (type, count = 1) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          if (events.filter((event) => event.type === type).length < count) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+  const until: Heard['until'] = (type, count = 1) =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (events.filter((event) => event.type === type).length < count) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  const say: Heard['say'] = (finals) => {
+    session.send(saying());
+    session.commit();
+    return until('final', finals);
   };
+  return { session, events, until, say };
 }

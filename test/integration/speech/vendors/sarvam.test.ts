@@ -49,13 +49,9 @@ async function startWorld(
 describe('recognition', () => {
   it('begins an utterance with its audio, ends it with a commit, and answers with its final', async () => {
     await using world = await startWorld({ texts: ['मुझे मेज़ चाहिए', 'दो'] });
-    const { session, events, until } = listen(world.vendor, { language: 'hi' });
-    session.send(saying());
-    session.commit();
-    await until('final');
-    session.send(saying());
-    session.commit();
-    await until('final', 2);
+    const { events, say } = listen(world.vendor, { language: 'hi' });
+    await say();
+    await say(2);
     expect(of(events, 'partial')[0]).toEqual({ type: 'partial', seg: 0, text: 'मुझे' });
     expect(of(events, 'final')).toEqual([
       { type: 'final', seg: 0, text: 'मुझे मेज़ चाहिए', endOfUtterance: true, language: undefined },
@@ -82,29 +78,25 @@ describe('recognition', () => {
     ['does not say', true],
   ])('answers a commit after silence when the service %s that nothing was said', async (_how, skipsSilence) => {
     await using world = await startWorld({ texts: ['hello'], skipsSilence });
-    const { session, events, until } = listen(world.vendor);
+    const { session, events, until, say } = listen(world.vendor);
     session.send(hiss(1_000));
     session.commit();
     await until('final');
     session.commit();
     await until('final', 2);
-    session.send(saying());
-    session.commit();
-    await until('final', 3);
-    expect(of(events, 'final').map(({ text, endOfUtterance }) => [text, endOfUtterance])).toEqual([
-      ['', true],
-      ['', true],
-      ['hello', true],
+    await say(3);
+    expect(of(events, 'final').map(({ text, endOfUtterance }) => `${text} ${endOfUtterance}`)).toEqual([
+      ' true',
+      ' true',
+      'hello true',
     ]);
     expect(world.server.sockets).toHaveLength(1);
   });
 
   it('passes phrases in a message, not in the address, and others while the session is open', async () => {
     await using world = await startWorld({ texts: ['hello'] });
-    const { session, until } = listen(world.vendor, { boostPhrases: ['Asha Rao', ' ', 'Kolkata'] });
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { session, say } = listen(world.vendor, { boostPhrases: ['Asha Rao', ' ', 'Kolkata'] });
+    await say();
     expect(world.engines.opened[0]?.hints).toEqual(['Asha Rao', 'Kolkata']);
     expect(world.server.sockets[0]?.url.href).not.toContain('Asha');
     session.listenFor?.(['Pune']);
@@ -117,10 +109,8 @@ describe('recognition', () => {
     ['en-US', 'en-IN', undefined],
   ])('takes the language %s as %s', async (language, code, heard) => {
     await using world = await startWorld({ texts: ['hello'] });
-    const { session, events, until } = listen(world.vendor, { language });
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor, { language });
+    await say();
     expect(world.server.sockets[0]?.url.searchParams.get('language_code')).toBe(code);
     expect(of(events, 'final')[0]?.language).toBe(heard);
   });
@@ -152,13 +142,9 @@ describe('recognition', () => {
       texts: ['one', 'two', 'two'],
       fault: ({ socket, event, count }) => (socket === 0 && event === 'audio_input' && count === 25 ? fault : undefined),
     });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
-    session.send(saying());
-    session.commit();
-    await until('final', 2);
+    const { events, say } = listen(world.vendor);
+    await say();
+    await say(2);
     expect(of(events, 'reconnecting')).toHaveLength(1);
     expect(of(events, 'final').map(({ text }) => text)).toEqual(['one', 'two']);
     expect(of(events, 'final')[1]?.seg).toBeGreaterThan(0);
@@ -171,10 +157,8 @@ describe('recognition', () => {
       texts: ['hello'],
       fault: ({ socket }) => (socket === 0 ? 'ignore' : undefined),
     });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor);
+    await say();
     expect(of(events, 'final').map(({ text }) => text)).toEqual(['hello']);
     expect(world.server.sockets).toHaveLength(2);
   });
@@ -190,10 +174,8 @@ describe('recognition', () => {
       fault: ({ event, count }) =>
         event === 'audio_input' && count < odd.length ? { say: JSON.stringify(odd[count]) } : undefined,
     });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor);
+    await say();
     expect(of(events, 'final')[0]?.text).toBe('hello');
     expect(world.server.sockets).toHaveLength(1);
   });

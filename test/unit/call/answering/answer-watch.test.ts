@@ -49,16 +49,14 @@ async function mailboxGreets(call: CallBench): Promise<CallBench> {
 
 it('says nothing before the call is answered', async () => {
   using call = placed();
-  await call.start();
-  await call.quiet(1_000);
+  await call.start(1_000);
   expect(call.asked).toEqual([]);
   expect(call.attachment.sentSamples).toBe(0);
 });
 
 it('greets a person within 800 ms of their hello, and tells the dialog what they said', async () => {
   using call = placed();
-  await call.start();
-  await call.quiet(500);
+  await call.start(500);
   await call.sound(speech(500));
   call.partial(0, 'hello who is this');
   const endMs = call.clock.nowMs();
@@ -74,8 +72,7 @@ it('greets a person within 800 ms of their hello, and tells the dialog what they
 
 it('does not take the late words of a hello for an answer to the greeting', async () => {
   using call = placed();
-  await call.start();
-  await call.quiet(300);
+  await call.start(300);
   await call.sound(speech(500));
   await call.quiet(500);
   call.partial(0, 'hel');
@@ -83,15 +80,13 @@ it('does not take the late words of a hello for an answer to the greeting', asyn
   call.recognised(0, 'hello');
   await call.quiet(6_000);
   expect(call.asked).toHaveLength(1);
-  call.session.hangUp('done');
-  const { turns } = await call.session.ended;
+  const { turns } = await call.hangUp('done');
   expect(turns.map(({ callerText }) => callerText)).toEqual(['hello']);
 });
 
 it('speaks first into silence, and ends as silence without a reply', async () => {
   using call = placed({ speakFirstMs: 2_000 });
-  await call.start();
-  await call.quiet(1_700);
+  await call.start(1_700);
   expect(call.asked).toEqual([]);
   await call.quiet(400);
   expect(call.asked.map(({ input }) => input.kind)).toEqual(['start']);
@@ -202,14 +197,12 @@ it('talks to a person who speaks up while a message is left', async () => {
   expect(call.asked).toMatchObject([{ input: { kind: 'start', heard: 'hello hello i am here' } }]);
   await call.quiet(3_000);
   expect(call.session.standing.turn.answering).toBe(false);
-  call.session.hangUp('done');
-  expect((await call.session.ended).outbound).toMatchObject({ answeredBy: 'person', message: 'part' });
+  expect((await call.hangUp('done')).outbound).toMatchObject({ answeredBy: 'person', message: 'part' });
 });
 
 it('tells a screening assistant who calls, and greets the person who comes on', async () => {
   using call = placed({ screening: { say: 'Anna of the clinic, about the visit of {{ name }}.', waitMs: 20_000 } });
-  await call.start();
-  await call.quiet(300);
+  await call.start(300);
   await call.sound(speech(2_000));
   call.partial(0, 'hi if you record your name and reason for calling');
   await call.sound(speech(1_500));
@@ -267,8 +260,7 @@ it.each([
   { what: 'another bot', pcm: () => speech(3_000), words: 'the number you have dialled is switched off', reason: 'bot' },
 ])('hangs up on $what', async ({ pcm, words, reason }) => {
   using call = placed({ mailbox: { message: 'Please call us.' } });
-  await call.start();
-  await call.quiet(500);
+  await call.start(500);
   await call.sound(pcm());
   if (words !== '') call.partial(0, words);
   await call.quiet(3_000);
@@ -303,8 +295,7 @@ it('hears no opt-out in what a machine asks, and one in what the person says who
 
 it('hears the key that opts out before anybody was greeted', async () => {
   using call = placed({}, [{ duty: 'opt-out-in-call' }]);
-  await call.start();
-  await call.quiet(600);
+  await call.start(600);
   call.attachment.emit({ type: 'digit', digit: '9' });
   await call.quiet(6_000);
   expect(call.refused).toMatchObject([{ kind: 'opt-out', how: 'keyed' }]);
@@ -324,12 +315,10 @@ it('takes the word of the carrier as one more witness', async () => {
 
 it('keeps each opinion with its time in the record and the timeline', async () => {
   using call = placed();
-  await call.start();
-  await call.quiet(400);
+  await call.start(400);
   await call.sound(speech(500));
   await call.quiet(600);
-  call.session.hangUp('done');
-  const { outbound, timeline } = await call.session.ended;
+  const { outbound, timeline } = await call.hangUp('done');
   expect(outbound?.opinions).toMatchObject([{ by: 'person' }]);
   expect(outbound?.opinions[0]?.atMs).toBeGreaterThan(900);
   expect(outbound?.opinions[0]?.atMs).toBeLessThan(1_600);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { noise, seededRandom, sine } from '../../../../src/audio/tone.ts';
 import { type AnswerEvent, type AnswerState, answered, stepAnswer } from '../../../../src/call/answering/classifier.ts';
 import { FrameSounds } from '../../../../src/call/answering/frame-sound.ts';
-import { greetingIsDue } from '../../../../src/call/answering/greeting.ts';
+import { greetingIsDue } from '../../../../src/call/answering/answer-plan.ts';
 import { cuesIn } from '../../../../src/call/answering/phrases.ts';
 import { ANSWERED_BY, type AnsweredBy } from '../../../../src/config/answered-by.ts';
 

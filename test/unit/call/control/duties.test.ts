@@ -111,8 +111,7 @@ describe('a call that has to say who calls', () => {
     await bench.answered();
     await bench.quiet(20_000);
     expect(said(bench).slice(0, 4)).toEqual([...lockedOpening(bot, ACME, US), GREETING]);
-    bench.session.hangUp('done');
-    expect((await bench.session.ended).outbound?.identified).toBe(true);
+    expect((await bench.hangUp('done')).outbound?.identified).toBe(true);
   });
 
   it('is not interrupted before it has', async () => {
@@ -124,8 +123,7 @@ describe('a call that has to say who calls', () => {
     expect(bench.attachment.clears).toBe(0);
     expect(bench.attachment.playing).toBe(true);
     await bench.quiet(4_000);
-    bench.session.hangUp('done');
-    expect((await bench.session.ended).outbound?.identified).toBe(true);
+    expect((await bench.hangUp('done')).outbound?.identified).toBe(true);
   });
 
   it('did not where the person hung up before its end', async () => {

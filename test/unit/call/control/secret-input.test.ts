@@ -46,8 +46,7 @@ async function keyIn(bench: CallBench, digits: string): Promise<void> {
 
 it('keeps a card number from everything but the vault', async () => {
   using bench = new CallBench(cashier);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await keyIn(bench, '5');
   await bench.quiet(2_100);
   const before = bench.listened.length;
@@ -59,8 +58,7 @@ it('keeps a card number from everything but the vault', async () => {
   await keyIn(bench, '804715');
   await bench.quiet(1_000);
   expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'keyed', digits: '******', answer: { status: 'complete' } });
-  bench.session.hangUp('done');
-  const record = await bench.session.ended;
+  const record = await bench.hangUp('done');
   const written = JSON.stringify([record, bench.news, bench.journal, bench.asked]);
   for (const part of [CARD, CARD.slice(0, 12), CARD.slice(-8), '804715', '"8"']) expect(written).not.toContain(part);
   expect(bench.listened.slice(before).every((sample) => sample === 0)).toBe(true);
@@ -92,14 +90,12 @@ it('keeps card numbers, passwords and tokens that a bot sets or notes out of the
     yield { type: 'say', text: 'Thank you.' };
     yield { type: 'gather', maxDigits: 1 };
   });
-  await bench.start();
-  await bench.quiet(2_000);
+  await bench.start(2_000);
   await keyIn(bench, '804715');
   await bench.quiet(2_000);
   await keyIn(bench, '1');
   await bench.quiet(500);
-  bench.session.hangUp('done');
-  const { variables, notes } = await bench.session.ended;
+  const { variables, notes } = await bench.hangUp('done');
   expect(told.at(-1)).toMatchObject({ code: '804715', token: expect.stringMatching(/^[\w-]{43}$/), forgotten: '' });
   expect(variables).toEqual({
     token: '*'.repeat(43),
@@ -121,8 +117,7 @@ it('keeps a card number secret whose caller says a word before, while the questi
     await new Promise<void>((resolve) => bench.clock.after(900, resolve));
     yield { type: 'say', text: 'Your card number, please.' };
   });
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await keyIn(bench, '5');
   await bench.quiet(2_100);
   bench.partial(0, 'okay');
@@ -130,8 +125,7 @@ it('keeps a card number secret whose caller says a word before, while the questi
   await bench.quiet(300);
   const keyed = { kind: 'keyed', digits: '************1111', answer: { status: 'complete' } };
   expect(bench.asked.at(-1)?.input).toMatchObject(keyed);
-  bench.session.hangUp('done');
-  expect(JSON.stringify([await bench.session.ended, bench.news, bench.journal, bench.asked])).not.toContain(CARD);
+  expect(JSON.stringify([await bench.hangUp('done'), bench.news, bench.journal, bench.asked])).not.toContain(CARD);
 });
 
 it('keeps a card number secret whose caller had to look for the card, and begins while they are asked again', async () => {
@@ -150,8 +144,7 @@ it('keeps a card number secret whose caller had to look for the card, and begins
   const keyed = { kind: 'keyed', digits: '************1111', answer: { status: 'complete' } };
   expect(bench.asked.at(-1)?.input).toMatchObject(keyed);
   expect(bench.listened.slice(before).every((sample) => sample === 0)).toBe(true);
-  bench.session.hangUp('done');
-  expect(JSON.stringify([await bench.session.ended, bench.news, bench.journal, bench.asked])).not.toContain(CARD);
+  expect(JSON.stringify([await bench.hangUp('done'), bench.news, bench.journal, bench.asked])).not.toContain(CARD);
 });
 
 it('expects nothing any more of a caller whose silence was answered with no other question', async () => {
@@ -168,8 +161,7 @@ it('expects nothing any more of a caller whose silence was answered with no othe
 
 it('says what is wrong with a number without any of it, and asks for it again', async () => {
   using bench = new CallBench(cashier);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await keyIn(bench, '5');
   await bench.quiet(2_100);
   await keyIn(bench, '4111111111111112');
@@ -183,8 +175,7 @@ it('says what is wrong with a number without any of it, and asks for it again', 
 
 it('does not take a card number from speech, and hears the caller again afterwards', async () => {
   using bench = new CallBench(cashier);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await keyIn(bench, '5');
   await bench.quiet(2_100);
   const from = bench.listened.length;
@@ -205,8 +196,7 @@ it('does not take a card number from speech, and hears the caller again afterwar
 
 it('hides a card number that is spoken where it should be keyed', async () => {
   using bench = new CallBench(cashier);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await keyIn(bench, '5');
   await bench.quiet(2_100);
   // The line is silence by now: the words are of what was said before.
@@ -233,16 +223,12 @@ it('hides a card number that is spoken unasked, from the bot and from the record
   await bench.start();
   for (const seg of [0, 1]) {
     await bench.quiet(1_000);
-    await bench.voice(600);
-    await bench.quiet(700);
-    bench.recognised(seg, 'it is 4111 1111 1111 1111');
-    await bench.quiet(300);
+    await bench.says(seg, 'it is 4111 1111 1111 1111', 300, 600, 700);
   }
   expect(bench.asked.slice(1).map(({ input }) => (input.kind === 'spoken' ? input.text : input.kind))).toEqual([
     'it is ************1111',
     'it is 4111 1111 1111 1111',
   ]);
-  bench.session.hangUp('over');
-  const { turns } = await bench.session.ended;
+  const { turns } = await bench.hangUp('over');
   expect(turns[1]?.callerText).toBe('it is ************1111');
 });

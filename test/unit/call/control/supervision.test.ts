@@ -12,20 +12,12 @@ async function* answers(turn: DialogTurn): AsyncIterable<DialogAction> {
 
 /** A call whose greeting, 12 characters of 60 ms, was heard. */
 async function greeted(bench: CallBench): Promise<void> {
-  await bench.start();
-  await bench.quiet(1_000);
+  await bench.start(1_000);
 }
 
 function ended(bench: CallBench): Promise<CallRecord> {
   bench.session.hangUp('enough');
   return bench.session.ended;
-}
-
-async function spoken(bench: CallBench, seg: number, text: string): Promise<void> {
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(seg, text);
-  await bench.quiet(200);
 }
 
 it('says an operator’s text without asking the dialog, whose next question knows of it', async () => {
@@ -34,7 +26,7 @@ it('says an operator’s text without asking the dialog, whose next question kno
   await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
   await bench.quiet(2_000);
   expect(bench.asked).toHaveLength(1);
-  await spoken(bench, 0, 'fine');
+  await bench.says(0, 'fine', 200, 600);
   expect(bench.asked.at(-1)?.history).toEqual([{ role: 'bot', text: 'Hello there. A colleague will join us.' }]);
   expect((await ended(bench)).timeline).toContainEqual(
     expect.objectContaining({ type: 'ordered', order: 'say', by: 'key_1', turn: 0 }),
@@ -83,13 +75,13 @@ it('waits for a caller who is speaking, and speaks behind what the bot is saying
 it('falls silent when muted, keeps the caller’s turns without asking the dialog, and knows them afterwards', async () => {
   using bench = new CallBench(answers);
   await greeted(bench);
-  await spoken(bench, 0, 'tell me');
+  await bench.says(0, 'tell me', 200, 600);
   await bench.quiet(400);
   expect(bench.attachment.playing).toBe(true);
   await bench.session.order({ type: 'mute', on: true }, 'key_1');
   expect(bench.attachment.playing).toBe(false);
   await bench.quiet(500);
-  await spoken(bench, 1, 'are you there');
+  await bench.says(1, 'are you there', 200, 600);
   // No reprompt, no goodbye, however long it lasts.
   await bench.quiet(40_000);
   expect(bench.asked).toHaveLength(2);
@@ -97,7 +89,7 @@ it('falls silent when muted, keeps the caller’s turns without asking the dialo
   expect(bench.attachment.playing).toBe(false);
   await bench.session.order({ type: 'mute', on: false }, 'key_1');
   await bench.quiet(500);
-  await spoken(bench, 2, 'good');
+  await bench.says(2, 'good', 200, 600);
   const [, , last] = bench.asked;
   expect(last?.input).toMatchObject({ text: 'good' });
   expect(last?.history.map(({ role, text }) => (role === 'caller' ? text : 'bot'))).toEqual([
@@ -112,7 +104,7 @@ it('gives a bot its voice back after the time it was muted for, and has the call
   using bench = new CallBench(answers);
   await greeted(bench);
   await bench.session.order({ type: 'mute', on: true, forMs: 5_000 }, 'key_1');
-  await spoken(bench, 0, 'are you there');
+  await bench.says(0, 'are you there', 200, 600);
   await bench.quiet(2_000);
   // What somebody else says to the caller starts the time anew.
   await bench.session.order({ type: 'say', text: 'One moment.' }, 'key_1');
@@ -124,7 +116,7 @@ it('gives a bot its voice back after the time it was muted for, and has the call
   expect(bench.session.standing).toMatchObject({ turn: { bot: { muted: false } }, mutedUntilWallMs: undefined });
   expect(bench.attachment.playing).toBe(true);
   await bench.quiet(4_000);
-  await spoken(bench, 1, 'finally');
+  await bench.says(1, 'finally', 200, 600);
   expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'finally' });
   const { timeline, turns } = await ended(bench);
   expect(timeline.flatMap((event) => (event.type === 'ordered' ? [[event.order, event.by, event.forMs]] : []))).toEqual([
@@ -151,10 +143,7 @@ it('answers a caller who is speaking when the time is over, and says nothing els
   await greeted(bench);
   await bench.session.order({ type: 'mute', on: true, forMs: 1_000 }, 'key_1');
   await bench.quiet(800);
-  await bench.voice(600);
-  await bench.quiet(660);
-  bench.recognised(0, 'hello?');
-  await bench.quiet(5_000);
+  await bench.says(0, 'hello?', 5_000, 600);
   expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello?' });
   expect((await ended(bench)).turns.at(-1)?.botHeardText).toBe('This is what I have to say about that.');
 });
@@ -165,8 +154,7 @@ it('does not do what a bot that was muted had still meant to do', async () => {
     yield { type: 'hangup', reason: 'done' };
   }
   using bench = new CallBench(leaves);
-  await bench.start();
-  await bench.quiet(500);
+  await bench.start(500);
   await bench.session.order({ type: 'mute', on: true }, 'key_1');
   await bench.quiet(10_000);
   expect(bench.attachment.closedBecause).toBeUndefined();
@@ -236,8 +224,7 @@ it.each([
   ['a word that was cut, and somebody else', 200, false],
 ] as const)('keeps a recording after its announcement: %s', async (_, heardMs, keeps) => {
   using bench = new CallBench(answers, { recording: 'after-announcement' });
-  await bench.start();
-  await bench.quiet(heardMs);
+  await bench.start(heardMs);
   await bench.session.order({ type: 'mute', on: true }, 'key_1');
   await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
   await bench.quiet(2_500);
@@ -250,8 +237,7 @@ it('keeps no recording when the announcement failed and the caller was asked to 
     yield { type: 'say', text: 'Fine.' };
   };
   using bench = new CallBench(fails, { recording: 'after-announcement' });
-  await bench.start();
-  await bench.quiet(6_000);
+  await bench.start(6_000);
   expect((await ended(bench)).recordingPath).toBeUndefined();
 });
 

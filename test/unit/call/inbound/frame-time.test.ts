@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameTime } from '../../../../src/call/inbound/timestamps.ts';
+import { FrameTime } from '../../../../src/call/inbound/inbound-audio.ts';
 
 interface Message {
   readonly timestampMs: number | undefined;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InboundAudio } from '../../../../src/call/inbound/inbound-audio.ts';
+import { InboundAudio, LineGaps } from '../../../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../../../src/call/inbound/echo/echo-guard.ts';
-import { LineGaps } from '../../../../src/call/inbound/timestamps.ts';
 
 /** What is missing before each of these, which are 20 ms long. */
 function missing(...timestampsMs: (number | undefined)[]): number[] {

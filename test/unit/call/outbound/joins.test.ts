@@ -46,10 +46,7 @@ it('goes on after a hold without a click', async () => {
 
 it('goes on after a false interruption without a click', async () => {
   using bench = await speaking();
-  await bench.voice(400);
-  await bench.quiet(660 + 800);
-  bench.recognised(0, '');
-  await bench.quiet(1_500);
+  await bench.says(0, '', 1_500, 400, 660 + 800);
   expect(bench.floor()).toEqual(['hold', 'clear', 'restore']);
   const { heard } = bench.attachment;
   expectSoftOnset(heard, firstJoin(heard, 10_000 * MS));

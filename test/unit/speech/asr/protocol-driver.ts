@@ -76,9 +76,17 @@ export class ProtocolDriver {
   }
 
   /** Opens a socket and is ready on it. */
-  ready(): void {
+  ready(): this {
     this.open();
     this.hear({ type: 'ready' });
+    return this;
+  }
+
+  /** The socket closes; another opens and is ready, and so much time passes. */
+  reopened(code: number, forMs: number): void {
+    this.close(code);
+    this.ready();
+    this.advance(forMs);
   }
 
   hear(event: unknown): void {

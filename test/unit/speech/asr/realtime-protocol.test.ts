@@ -40,8 +40,7 @@ describe('recognition session: opening and audio', () => {
   });
 
   it('sends batches of 60 to 100 ms, and the rest at a commit [125]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(1_010));
     driver.commit();
     const { batches, commands } = driver.socket;
@@ -67,8 +66,7 @@ describe('recognition session: opening and audio', () => {
   });
 
   it('refuses the bytes of G.711, which would be heard as noise [135]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const bytes of [new Uint8Array(160), Buffer.alloc(160)])
       expect(() => driver.protocol.send(driver.at(), bytes as unknown as Int16Array)).toThrow(TypeError);
     driver.commit();
@@ -76,8 +74,7 @@ describe('recognition session: opening and audio', () => {
   });
 
   it('sends nothing while the socket is slow, and loses nothing within the limit [137]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.bufferedBytes = 1_000_000;
     driver.speak(voice(4_000));
     expect(driver.socket.samples).toHaveLength(0);
@@ -102,8 +99,7 @@ describe('recognition session: opening and audio', () => {
 
 describe('recognition session: events', () => {
   it('passes partials and finals on under rising numbers, empty ones too [126]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.hear({ type: 'partial', seg: 0, text: 'hel' });
     driver.hear({ type: 'final', seg: 0, text: 'hello', end_of_utterance: false, language: 'en' });
     driver.hear({ type: 'final', seg: 1, text: '', end_of_utterance: true, extra: { a: 1 } });
@@ -115,8 +111,7 @@ describe('recognition session: events', () => {
   });
 
   it('corrects the final a refinement belongs to, however late, and appends none [127]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.hear({ type: 'final', seg: 0, text: 'one' });
     driver.hear({ type: 'final', seg: 1, text: 'two' });
     driver.hear({ type: 'partial', seg: 2, text: 'thr' });
@@ -131,8 +126,7 @@ describe('recognition session: events', () => {
   });
 
   it('accepts a repeated final once, and a second text of one number as another part', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const text of ['one', 'one', 'and more']) driver.hear({ type: 'final', seg: 0, text });
     driver.hear({ type: 'final', seg: 1, text: 'two' });
     expect(driver.of('final').map(({ seg, text }) => [seg, text])).toEqual([
@@ -143,8 +137,7 @@ describe('recognition session: events', () => {
   });
 
   it('drops events and fields it does not know [136]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const event of [{ type: 'utterance_end', seg: 0 }, { type: 'speech_start' }, { no: 'type' }, [1], null, 7])
       driver.hear(event);
     driver.hear({ type: 'final', seg: 'zero', text: 'kept', end_of_utterance: 'yes', language: 4 });
@@ -167,8 +160,7 @@ describe('recognition session: events', () => {
   });
 
   it('reads the events of the older generation [139]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.hear({ type: 'final_segment', segment_id: 3, text: 'old' });
     driver.hear({ type: 'done' });
     driver.hear({ type: 'error', message: 'too old', code: 'TIMEOUT' });
@@ -179,8 +171,7 @@ describe('recognition session: events', () => {
 
 describe('recognition session: its end', () => {
   it('is over when the platform has closed, not at the first final [129]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.end();
     driver.hear({ type: 'final', seg: 0, text: 'a' });
     driver.hear({ type: 'final', seg: 1, text: 'b' });
@@ -190,8 +181,7 @@ describe('recognition session: its end', () => {
   });
 
   it('is cut after five seconds when the platform says nothing [129]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.end();
     driver.advance(4_999);
     expect(driver.protocol.isOver).toBe(false);
@@ -201,8 +191,7 @@ describe('recognition session: its end', () => {
   });
 
   it('is one error with the text of the error event, whatever the close says [130]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.hear({ type: 'error', error: 'the session was too long' });
     driver.close(1008, 'the session was');
     expect(driver.of('closed')).toHaveLength(1);
@@ -211,16 +200,14 @@ describe('recognition session: its end', () => {
   });
 
   it('is one error made of the close reason when the event was lost [130]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.close(1008, 'inactive for 300 s');
     expect(driver.of('closed')).toHaveLength(1);
     expect(driver.of('closed')[0]!.error!.message).toContain('inactive for 300 s');
   });
 
   it('says nothing after an abort [138]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.run(driver.protocol.abort());
     driver.hear({ type: 'final', seg: 0, text: 'late' });
     driver.say(voice(100));
@@ -254,9 +241,7 @@ describe('recognition session: failures before ready', () => {
   it('asks for the token again only once it was ready in between [131]', () => {
     const driver = new ProtocolDriver();
     driver.open();
-    driver.close(1008);
-    driver.ready();
-    driver.advance(10_000);
+    driver.reopened(1008, 10_000);
     driver.close(1006);
     driver.open();
     driver.close(1008);
@@ -266,8 +251,7 @@ describe('recognition session: failures before ready', () => {
 
 describe('recognition session: a lost socket', () => {
   test.each([1001, 1005, 1006, 1011, 1012, 1013])('opens another one after %i [132]', (code) => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.advance(10_000);
     driver.close(code);
     expect(driver.connects).toEqual([false, false]);
@@ -275,8 +259,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   test.each([1000, 1002, 1003, 1007, 1008, 1009])('ends after %i [132]', (code) => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.advance(10_000);
     driver.close(code);
     expect(driver.connects).toEqual([false]);
@@ -284,17 +267,14 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('goes on above every number it has told, and sends again what is in no final [133]', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(500));
     driver.speak(silence(300));
     driver.commit();
     driver.hear({ type: 'final', seg: 0, text: 'one', end_of_utterance: true });
     driver.speak(voice(1_000, 800));
     driver.hear({ type: 'partial', seg: 1, text: 'tw' });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(2_000);
+    driver.reopened(1006, 2_000);
     driver.commit();
     expect(driver.socket.samples).toEqual([...voice(1_000, 800)]);
     driver.hear({ type: 'partial', seg: 0, text: 'two' });
@@ -307,8 +287,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('sends old audio no faster than one and a half times real time, but for a first burst', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(6_000));
     driver.close(1006);
     driver.ready();
@@ -323,90 +302,72 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('sends an outstanding commit again, after the audio before it', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.commit();
     driver.speak(voice(200, 400));
-    driver.close(1006);
-    driver.ready();
-    driver.advance(2_000);
+    driver.reopened(1006, 2_000);
     expect(driver.socket.commands).toEqual([{ text: 'commit', afterSamples: 3_200 }]);
     expect(driver.socket.samples).toEqual([...voice(600)]);
   });
 
   it('sends no answered commit again, when finals carry no mark', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.speak(silence(500));
     driver.commit();
     driver.hear({ type: 'final', seg: 0, text: 'yes', end: 0.4 });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(2_000);
+    driver.reopened(1006, 2_000);
     driver.end();
     expect(driver.socket.commands).toEqual([{ text: 'end', afterSamples: 0 }]);
   });
 
   it('keeps a commit outstanding when a late final of the words before it comes first', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.speak(silence(700));
     driver.speak(voice(300, 1_100));
     driver.speak(silence(500));
     driver.commit();
     driver.hear({ type: 'final', seg: 0, text: 'first words', end: 0.4 });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(4_000);
+    driver.reopened(1006, 4_000);
     expect(driver.socket.commands).toEqual([{ text: 'commit', afterSamples: 12_000 }]);
     expect(driver.socket.samples.slice(700 * 8, 1_000 * 8)).toEqual([...voice(300, 1_100)]);
   });
 
   it('finds the pause where the platform does not say how far its final goes', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.speak(silence(700));
     driver.speak(voice(500, 1_100));
     driver.hear({ type: 'final', seg: 0, text: 'first words' });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(4_000);
+    driver.reopened(1006, 4_000);
     driver.commit();
     expect(driver.socket.samples).toEqual([...voice(500, 1_100)]);
   });
 
   it('counts places in the audio anew on each socket', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.speak(silence(600));
     driver.hear({ type: 'final', seg: 0, text: 'one', end: 0.4 });
     for (let round = 0; round < 2; round += 1) {
       driver.advance(6_000);
-      driver.close(1006);
-      driver.ready();
-      driver.advance(2_000);
+      driver.reopened(1006, 2_000);
       driver.speak(voice(400, 1_000));
       driver.speak(silence(600));
       // On the new socket the words follow 600 ms of silence that are in no final.
       driver.hear({ type: 'final', seg: 0, text: `more ${round}`, end: 1 });
     }
     driver.advance(6_000);
-    driver.close(1006);
-    driver.ready();
-    driver.advance(2_000);
+    driver.reopened(1006, 2_000);
     driver.end();
     expect(driver.socket.samples).toEqual([...silence(600)]);
     expect(driver.of('audio-lost')).toHaveLength(0);
   });
 
   it('reports speech that is in no final and no longer kept', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (let second = 0; second < 13; second += 1) driver.speak(voice(1_000, second * 1_000));
     expect(driver.of('audio-lost')).toHaveLength(0);
     driver.close(1006);
@@ -415,8 +376,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('names the interval that is in no final when a session ends with an error', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.speak(silence(600));
     driver.hear({ type: 'final', seg: 0, text: 'alpha', end: 0.4 });
@@ -430,8 +390,7 @@ describe('recognition session: a lost socket', () => {
     { note: 'nothing came for the end', final: undefined, lost: [{ fromMs: 0, lostMs: 400 }] },
     { note: 'a final came for it', final: { type: 'final', seg: 0, text: 'alpha' }, lost: [] },
   ])('knows after a clean close whether $note', ({ final, lost }) => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.end();
     driver.advance(100);
@@ -442,8 +401,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('names a turn that was not answered before the time for the end was over, though another was', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const from of [0, 400]) {
       driver.speak(voice(400, from));
       driver.commit();
@@ -456,8 +414,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('accepts the end mark as the answer, without a close', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(400));
     driver.end();
     driver.advance(100);
@@ -467,8 +424,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('loses nothing when the line was silent for long', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (let second = 0; second < 30; second += 1) driver.speak(silence(1_000));
     driver.close(1006);
     driver.ready();
@@ -498,8 +454,7 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('waits with growing pauses for an unreachable platform, for ten seconds at most', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.advance(10_000);
     driver.close(1006);
     const startMs = driver.clock.nowMs();
@@ -526,13 +481,10 @@ describe('recognition session: a lost socket', () => {
   });
 
   it('opens again when the socket dies while the end is awaited, and ends there', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(voice(300));
     driver.end();
-    driver.close(1006);
-    driver.ready();
-    driver.advance(1_000);
+    driver.reopened(1006, 1_000);
     expect(driver.socket.commands).toEqual([{ text: 'end', afterSamples: 2_400 }]);
   });
 });
@@ -541,37 +493,28 @@ describe('a final that says neither where it ends nor whether more follows', () 
   const replayed = (driver: ProtocolDriver): number => driver.socket.samples.filter((sample) => sample !== 0).length;
 
   it('is not repeated by the next socket, though it holds two phrases', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));
     driver.speak(silence(600));
     driver.hear({ type: 'final', text: 'zero one' });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(5_000);
+    driver.reopened(1006, 5_000);
     expect(replayed(driver)).toBe(0);
   });
 
   it('is not repeated when noise leaves no pause', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(new Int16Array(16_000).fill(3_000));
     driver.hear({ type: 'final', text: 'zero one' });
     driver.speak(new Int16Array(1_600).fill(3_000));
-    driver.close(1006);
-    driver.ready();
-    driver.advance(5_000);
+    driver.reopened(1006, 5_000);
     expect(replayed(driver)).toBe(1_600);
   });
 
   it('leaves the next phrase to its own final', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));
     driver.hear({ type: 'final', text: 'zero' });
-    driver.close(1006);
-    driver.ready();
-    driver.advance(5_000);
+    driver.reopened(1006, 5_000);
     expect(replayed(driver)).toBe(wordSound(1).length);
   });
 });

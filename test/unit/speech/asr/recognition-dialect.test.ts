@@ -3,8 +3,7 @@ import { altDialect } from '../../../../src/speech/asr/recognition-dialect.ts';
 import { ProtocolDriver, silence, voice } from './protocol-driver.ts';
 
 function ready(): ProtocolDriver {
-  const driver = new ProtocolDriver({ dialect: altDialect });
-  driver.ready();
+  const driver = new ProtocolDriver({ dialect: altDialect }).ready();
   return driver;
 }
 

@@ -3,8 +3,7 @@ import { altDialect } from '../../../../src/speech/asr/recognition-dialect.ts';
 import { ProtocolDriver, silence, voice } from './protocol-driver.ts';
 
 function committed(): ProtocolDriver {
-  const driver = new ProtocolDriver();
-  driver.ready();
+  const driver = new ProtocolDriver().ready();
   driver.speak(voice(600));
   driver.commit();
   return driver;
@@ -48,8 +47,7 @@ describe('a commit that is never answered on a socket that lives', () => {
   });
 
   it('need not be answered after silence', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     driver.speak(silence(600));
     driver.commit();
     driver.advance(20_000);
@@ -69,22 +67,18 @@ describe('a turn with a pause in it', () => {
     { note: 'the primary recogniser', options: {}, type: 'final' },
     { note: 'Variant B', options: { dialect: altDialect }, type: 'final_segment' },
   ])('may come back as one final without a mark: the socket stays and no word is heard again ($note)', ({ options, type }) => {
-    const driver = new ProtocolDriver(options);
-    driver.ready();
+    const driver = new ProtocolDriver(options).ready();
     speakTurn(driver);
     driver.hear({ type, text: 'one two' });
     driver.advance(20_000);
     expect(driver.connects).toHaveLength(1);
-    driver.close(1006);
-    driver.ready();
-    driver.advance(5_000);
+    driver.reopened(1006, 5_000);
     expect(driver.socket.samples).toEqual([]);
     expect(driver.of('audio-lost')).toEqual([]);
   });
 
   it('may be followed by another one at once', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     speakTurn(driver);
     speakTurn(driver);
     driver.hear({ type: 'final', seg: 0, text: 'one two' });
@@ -94,8 +88,7 @@ describe('a turn with a pause in it', () => {
   });
 
   it('leaves a commit sent late in its wait the time for an answer', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     speakTurn(driver);
     driver.hear({ type: 'final', seg: 0, text: 'one two' });
     driver.advance(2_700);
@@ -107,8 +100,7 @@ describe('a turn with a pause in it', () => {
   });
 
   it('leaves the next commit its wait for an answer', () => {
-    const driver = new ProtocolDriver();
-    driver.ready();
+    const driver = new ProtocolDriver().ready();
     speakTurn(driver);
     driver.hear({ type: 'final', seg: 0, text: 'one two' });
     driver.advance(5_000);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readOnnxMetadata } from '../../../../src/platform/engines/models/onnx-metadata.ts';
+import { readOnnxMetadata } from '../../../../src/platform/engines/models/model-speaker-names.ts';
 import { convert, moonshineTokens } from '../../../../src/speech/models/convert.ts';
 import type { ModelDescription } from '../../../../src/speech/models/model.ts';
 import { OnnxGraph } from '../../../support/onnx/onnx-graph.ts';

@@ -18,10 +18,8 @@ const vowel = (ms: number, hz: number): Int16Array => {
 describe('recognition in segments', () => {
   it('uploads what was said as one WAV file at a commit, and tells its text as the end of the utterance', async () => {
     await using world = await startWorld({ texts: ['book a table'] });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor);
+    await say();
     expect(events).toEqual([
       { type: 'ready' },
       { type: 'final', seg: 0, text: 'book a table', endOfUtterance: true, language: undefined },
@@ -43,10 +41,7 @@ describe('recognition in segments', () => {
     session.commit();
     session.commit();
     await until('final', 2);
-    expect(of(events, 'final').map(({ seg, text }) => [seg, text])).toEqual([
-      [0, ''],
-      [1, ''],
-    ]);
+    expect(of(events, 'final').map(({ seg, text }) => `${seg} ${text}`)).toEqual(['0 ', '1 ']);
     expect(world.server.requests).toEqual([]);
   });
 
@@ -55,16 +50,11 @@ describe('recognition in segments', () => {
       texts: ['two', 'one'],
       fault: (_request, index) => (index === 0 ? { status: 503 } : undefined),
     });
-    const { session, events, until } = listen(world.vendor);
+    const { session, events, say } = listen(world.vendor);
     session.send(saying());
     session.commit();
-    session.send(saying());
-    session.commit();
-    await until('final', 2);
-    expect(of(events, 'final').map(({ seg, text }) => [seg, text])).toEqual([
-      [0, 'one'],
-      [1, 'two'],
-    ]);
+    await say(2);
+    expect(of(events, 'final').map(({ seg, text }) => `${seg} ${text}`)).toEqual(['0 one', '1 two']);
   });
 
   test.each([
@@ -73,10 +63,8 @@ describe('recognition in segments', () => {
     ['gpt-4o-transcribe-diarize', {}],
   ])('passes the phrases to %s as it takes them', async (recognitionModel, fields) => {
     await using world = await startWorld({}, { recognitionModel });
-    const { session, until } = listen(world.vendor, { boostPhrases: ['Asha Rao', ' ', 'Kolkata'] });
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { say } = listen(world.vendor, { boostPhrases: ['Asha Rao', ' ', 'Kolkata'] });
+    await say();
     expect(world.server.requests[0]?.fields).toEqual({
       model: recognitionModel,
       response_format: 'json',
@@ -87,10 +75,8 @@ describe('recognition in segments', () => {
 
   it('leaves the language to the model for auto, and tells the one that it heard', async () => {
     await using world = await startWorld({ namesLanguage: true });
-    const { session, events, until } = listen(world.vendor, { language: 'auto' });
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor, { language: 'auto' });
+    await say();
     expect(world.server.requests[0]?.fields).not.toHaveProperty('language');
     expect(of(events, 'final')[0]?.language).toBe('en');
   });
@@ -128,9 +114,9 @@ describe('recognition in segments', () => {
     session.send(joinSamples([hiss(500), voice(1_000), hiss(300)]));
     session.commit();
     await until('final', 2);
-    expect(of(events, 'final').map(({ text, endOfUtterance }) => [text, endOfUtterance])).toEqual([
-      ['the first part', false],
-      ['the rest', true],
+    expect(of(events, 'final').map(({ text, endOfUtterance }) => `${text} ${endOfUtterance}`)).toEqual([
+      'the first part false',
+      'the rest true',
     ]);
     const lengths = world.server.requests.map(({ audio }) => Math.round((audio?.pcm.length ?? 0) / RATE_HZ));
     expect(lengths).toEqual([24, 3]);
@@ -142,10 +128,8 @@ describe('recognition in segments', () => {
     ['a connection that is reset', 'reset'],
   ] as const)('sends the turn again after %s', async (_fault, fault) => {
     await using world = await startWorld({ texts: ['hello'], fault: (_request, index) => (index === 0 ? fault : undefined) });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor);
+    await say();
     expect(events.map(({ type }) => type)).toEqual(['ready', 'reconnecting', 'final']);
     expect(world.server.requests).toHaveLength(2);
     expect(world.server.requests[1]?.audio?.pcm).toEqual(world.server.requests[0]?.audio?.pcm);
@@ -153,16 +137,12 @@ describe('recognition in segments', () => {
 
   it('tells the lost audio and goes on when the server fails for one turn', async () => {
     await using world = await startWorld({ fault: (_request, index) => (index < 3 ? { status: 500 } : undefined) });
-    const { session, events, until } = listen(world.vendor);
-    session.send(saying());
-    session.commit();
-    await until('final');
+    const { events, say } = listen(world.vendor);
+    await say();
     expect(of(events, 'audio-lost')).toEqual([
       { type: 'audio-lost', fromMs: 0, lostMs: 1_800, reason: expect.any(String) as string },
     ]);
-    session.send(saying());
-    session.commit();
-    await until('final', 2);
+    await say(2);
     expect(of(events, 'final').map(({ text }) => text === '')).toEqual([true, false]);
   });
 

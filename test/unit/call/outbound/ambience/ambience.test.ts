@@ -113,8 +113,7 @@ describe('a call in a room', () => {
   it('goes on with a carrier that takes frames of 80 ms and no others', async () => {
     using call = bench(room);
     Object.assign(call.attachment, { capabilities: { ...call.attachment.capabilities, frameMs: 80 } });
-    await call.start();
-    await call.quiet(6_000);
+    await call.start(6_000);
     expect(call.attachment.closedBecause).toBeUndefined();
     expect(call.attachment.gaps).toBe(0);
   });
@@ -127,8 +126,7 @@ describe('a call in a room', () => {
       await call.voice(500);
       await call.quiet(9_500);
       expect(call.attachment.clears).toBe(1);
-      call.session.hangUp('over');
-      const { turns, playout } = await call.session.ended;
+      const { turns, playout } = await call.hangUp('over');
       records.push({
         starved: playout.starvedByGateway,
         floor: call.floor(),

@@ -39,8 +39,7 @@ describe('a sound in a call', () => {
     using bench = await benchWith([JINGLE, { type: 'say', text: 'Welcome.' }]);
     await bench.quiet(4_000);
     expect(bench.attachment.sentSamples).toBe(16_000 + 480 * 8);
-    bench.session.hangUp('over');
-    const record = await bench.session.ended;
+    const record = await bench.hangUp('over');
     expect(record.turns[0]?.botHeardText).toBe('[audio jingle.wav] Welcome.');
   });
 
@@ -58,8 +57,7 @@ describe('a sound in a call', () => {
     await bench.quiet(800);
     await bench.voice(600);
     expect(bench.floor()).toEqual(['hold', 'clear']);
-    bench.session.hangUp('over');
-    const turn = (await bench.session.ended).turns[0];
+    const turn = (await bench.hangUp('over')).turns[0];
     expect(turn?.interrupted).toBe(true);
     expect(turn?.botHeardText).toMatch(/^Ding( dong)?/u);
     expect(turn?.botHeardText).not.toContain('Ding dong ding dong');
@@ -71,8 +69,7 @@ describe('a sound in a call', () => {
     await bench.voice(60);
     await bench.quiet(3_000);
     expect(bench.floor()).not.toContain('clear');
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).turns[0]).toMatchObject({ botHeardText: '[audio jingle.wav]', interrupted: false });
+    expect((await bench.hangUp('over')).turns[0]).toMatchObject({ botHeardText: '[audio jingle.wav]', interrupted: false });
   });
 
   it('that may not be interrupted is not', async () => {
@@ -87,8 +84,7 @@ describe('a sound in a call', () => {
     using bench = await benchWith([{ ...JINGLE, loop: 3 }]);
     await bench.quiet(7_000);
     expect(bench.attachment.sentSamples).toBe(3 * 16_000);
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).turns[0]?.botHeardText).toBe('[audio jingle.wav]');
+    expect((await bench.hangUp('over')).turns[0]?.botHeardText).toBe('[audio jingle.wav]');
   });
 
   it('gives way to what follows, within what the carrier has of it', async () => {
@@ -100,8 +96,7 @@ describe('a sound in a call', () => {
     await bench.quiet(2_500);
     // 20 ms to fade, and the sentence.
     expect(bench.attachment.sentSamples - before).toBeLessThanOrEqual(160 + 600 * 8);
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).turns[0]?.botHeardText).toBe('[audio jingle.wav] Here I am.');
+    expect((await bench.hangUp('over')).turns[0]?.botHeardText).toBe('[audio jingle.wav] Here I am.');
   });
 
   it('that gives way is not begun where something follows already', async () => {
@@ -127,11 +122,9 @@ describe('a sound in a call', () => {
         yield new Uint8Array();
       },
     };
-    await bench.start();
-    await bench.quiet(9_500);
+    await bench.start(9_500);
     expect(bench.attachment.closedBecause).toBeUndefined();
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).turns[0]?.botHeardText).toBe('Welcome.');
+    expect((await bench.hangUp('over')).turns[0]?.botHeardText).toBe('Welcome.');
   });
 
   it('that is not there costs nothing but its place: the words beside it are said', async () => {
@@ -142,7 +135,6 @@ describe('a sound in a call', () => {
     ]);
     await bench.quiet(3_000);
     expect(bench.warnings).toEqual(['playing a sound failed', 'playing a sound failed']);
-    bench.session.hangUp('over');
-    expect((await bench.session.ended).turns[0]?.botHeardText).toBe('Ding. Welcome.');
+    expect((await bench.hangUp('over')).turns[0]?.botHeardText).toBe('Ding. Welcome.');
   });
 });

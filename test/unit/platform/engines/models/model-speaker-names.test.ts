@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Used, VoiceModel } from '../../../../../src/speech/models/model.ts';
-import { namedSpeakers, speakerFor } from '../../../../../src/platform/engines/models/model-speaker-names.ts';
-import { readOnnxMetadata } from '../../../../../src/platform/engines/models/onnx-metadata.ts';
+import { namedSpeakers, readOnnxMetadata, speakerFor } from '../../../../../src/platform/engines/models/model-speaker-names.ts';
 import { OnnxGraph } from '../../../../support/onnx/onnx-graph.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-names-'));

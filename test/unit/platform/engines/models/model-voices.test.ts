@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RenderQueue } from '../../../../../src/platform/engines/models/render-queue.ts';
+import { RenderQueue } from '../../../../../src/platform/engines/models/model-voices.ts';
 
 /** Work that ends when it is told to. */
 class Studio {

@@ -1,5 +1,5 @@
-import { seededRandom } from '../../../src/audio/tone.ts';
-import type { OnnxGraph } from './onnx-graph.ts';
+import { seededRandom } from '../../src/audio/tone.ts';
+import type { OnnxGraph } from '../../test/support/onnx/onnx-graph.ts';
 
 const BLOCK = 1 << 18;
 

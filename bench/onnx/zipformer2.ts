@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RecognitionModel, recognitionModel } from '../../../src/speech/models/model.ts';
-import { OnnxGraph } from './onnx-graph.ts';
+import { type RecognitionModel, recognitionModel } from '../../src/speech/models/model.ts';
+import { OnnxGraph } from '../../test/support/onnx/onnx-graph.ts';
 import { RandomWeights } from './random-weights.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type VoiceModel, voiceModel } from '../../../src/speech/models/model.ts';
-import { PHONEMES, writeEspeakData } from './espeak-data.ts';
-import { OnnxGraph } from './onnx-graph.ts';
+import { type VoiceModel, voiceModel } from '../../src/speech/models/model.ts';
+import { PHONEMES, writeEspeakData } from '../../test/support/onnx/espeak-data.ts';
+import { OnnxGraph } from '../../test/support/onnx/onnx-graph.ts';
 import { RandomWeights } from './random-weights.ts';
 
 /**
