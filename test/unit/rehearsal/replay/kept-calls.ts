@@ -15,7 +15,7 @@ export function acceptedPath(name: string): string {
 }
 
 /** The file's text: a line for each decision and turn, so that a difference shows what is decided otherwise. */
-export function acceptedText({ decisions, turns }: z.output<typeof acceptedSchema>): string {
+export function acceptedText({ decisions, turns }: Readonly<Record<'decisions' | 'turns', readonly object[]>>): string {
   const list = (rows: readonly object[]): string => rows.map((row) => `\n${JSON.stringify(row)}`).join(',');
   return `{"decisions":[${list(decisions)}\n],"turns":[${list(turns)}\n]}\n`;
 }
