@@ -22,7 +22,7 @@ import { dialTwilio } from '../src/sim/twilio/carrier.ts';
 import type { StreamOptions } from '../src/sim/twilio/stream.ts';
 import { CallerVoice } from '../src/sim/caller/voice.ts';
 import { SentenceCutter } from '../src/speech/tts/sentences.ts';
-import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/rehearsal/replay/kept-calls.ts';
+import { acceptedPath, acceptedText, keptCall, keptCallsFolder } from '../test/unit/rehearsal/replay/kept-calls.ts';
 
 interface Scene {
   readonly name: string;
@@ -137,8 +137,7 @@ async function accept(name: string): Promise<void> {
   const { decisions, turns, standIns } = await replayCall(fixture, parts);
   const { divergence } = compareCalls(fixture, { decisions, turns, standIns });
   if (standIns.length > 0) process.exitCode = 1;
-  if (standIns.length === 0 && divergence !== undefined)
-    writeFileSync(acceptedPath(name), `${JSON.stringify({ decisions, turns }, null, 2)}\n`);
+  if (standIns.length === 0 && divergence !== undefined) writeFileSync(acceptedPath(name), acceptedText({ decisions, turns }));
   const outcome = standIns.length > 0 ? 'has to be held anew' : divergence === undefined ? 'is decided as before' : 'is accepted';
   process.stdout.write(`${name}: ${outcome}\n`);
 }

@@ -2,10 +2,9 @@ import { type Command, Option } from 'commander';
 import { withApiKeys } from '../hosts/records.ts';
 import { API_SCOPES, type ApiKeyBook, type ApiScope } from '../http/api/system/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import { silentLogger } from '../observability/logger.ts';
 import { requireConfiguration } from './setup/configuration.ts';
-import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface KeyFlags {
   readonly json?: boolean;
@@ -46,19 +45,10 @@ export function addApiKeysCommand(program: Command): void {
     const revoked = await withKeys(async (keys) => keys.revoke(id));
     if (flags.json === true) printJson({ ok: revoked, id });
     else if (revoked) printLine(`revoked ${id}`);
-    if (revoked) return;
-    printNote(`offhook api-keys: there is no key ${id}`);
-    process.exit(EXIT.failed);
+    if (!revoked) throw new Error(`there is no key ${id}`);
   });
 }
 
-/** Runs with the keys; prints a failure and exits. */
-async function withKeys<Answer>(use: (keys: ApiKeyBook) => Promise<Answer>): Promise<Answer> {
-  const { config } = requireConfiguration();
-  try {
-    return await withApiKeys(config, systemClock, silentLogger, use);
-  } catch (error) {
-    printNote(`offhook api-keys: ${errorTextWithCause(error)}`);
-    process.exit(EXIT.failed);
-  }
+function withKeys<Answer>(use: (keys: ApiKeyBook) => Promise<Answer>): Promise<Answer> {
+  return withApiKeys(requireConfiguration().config, systemClock, silentLogger, use);
 }

@@ -32,7 +32,7 @@ export function addAuditCommand(program: Command): void {
     .option('--tenant <id>', 'whose decisions', 'default')
     .option('--json', 'print one JSON document')
     .action(({ expect, ...flags }: VerifyFlags & { readonly expect: readonly string[] }) =>
-      withRecords('audit verify', (records) => verify(records, { ...flags, head: [...flags.head, ...expect] })),
+      withRecords((records) => verify(records, { ...flags, head: [...flags.head, ...expect] })),
     );
   audit
     .command('export')
@@ -40,7 +40,7 @@ export function addAuditCommand(program: Command): void {
     .option('-o, --output <file>', '- is stdout', '-')
     .option('--tenant <id>', 'whose', 'default')
     .action(({ tenant, output }: { tenant: string; output: string }) =>
-      withRecords('audit export', async ({ store }) => {
+      withRecords(async ({ store }) => {
         requireFolderOf(output);
         await writeOutput(output, linesOf(store.attempts.decisions(tenant)));
         return EXIT.ok;
@@ -105,7 +105,7 @@ async function verify(records: Records, { tenant, log, head, older, json = false
 /** What `--head` gave. */
 interface KeptHeads {
   readonly of: (log: 'actions' | 'decisions', tenant?: string) => (KeptHead & { readonly of?: string })[];
-  /** Of no known log. */
+  /** Hashes without a known log. */
   readonly hashes: ReadonlySet<string>;
   /** Whose decisions there are heads of. */
   readonly tenants: readonly string[];

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Bot } from '../config/bots.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import { type BenchStep, judge, MOST_BUSY, MOST_LAG_MS } from './bench/recommend.ts';
 import { type BenchReport, runBench } from './bench/run.ts';
 import { requireConfiguration, processCount, readProcesses } from './setup/configuration.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 
 interface BenchFlags {
   readonly calls: number;
@@ -36,27 +35,22 @@ export function addBenchCommand(program: Command): void {
       const onInterrupt = (): void => stop.abort(new Error('stopped'));
       process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
       const print = flags.json === true ? printNote : printLine;
-      try {
-        const report = await runBench({
-          calls: flags.calls,
-          seconds: flags.seconds,
-          bot,
-          processes: processCount(flags.processes, config.settings.call.processes),
-          signal: stop.signal,
-          onStage: (stage) => print(coloured('dim', `${stage} …`)),
-          onStep: (step) => print(stepText(step)),
-        });
-        if (flags.json === true) printJson(report);
-        else printReport(report);
-        process.exit(report.maximum === null ? EXIT.failed : EXIT.ok);
-      } catch (error) {
-        printNote(`offhook bench: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
-      }
+      const report = await runBench({
+        calls: flags.calls,
+        seconds: flags.seconds,
+        bot,
+        processes: processCount(flags.processes, config.settings.call.processes),
+        signal: stop.signal,
+        onStage: (stage) => print(coloured('dim', `${stage} …`)),
+        onStep: (step) => print(stepText(step)),
+      });
+      if (flags.json === true) printJson(report);
+      else printReport(report);
+      process.exit(report.maximum === null ? EXIT.failed : EXIT.ok);
     });
 }
 
-/** Chooses a bot that calls no paid or shared service, unless the user names another one. */
+/** Chooses a bot that calls no paid or shared service, unless the user names another one. @throws UsageError */
 function chooseBot(bots: readonly Bot[], asked: string | undefined): string {
   const local = ({ dialog }: Bot): boolean => dialog.kind === 'flow' || dialog.kind === 'module';
   const chosen =
@@ -65,12 +59,11 @@ function chooseBot(bots: readonly Bot[], asked: string | undefined): string {
       : bots.find(({ name }) => name === asked);
   if (chosen !== undefined) return chosen.name;
   const names = bots.map(({ name }) => name).join(', ');
-  printNote(
+  throw new UsageError(
     asked === undefined
-      ? `offhook bench: every bot asks a service outside; name the one to call with --bot (${names}).`
-      : `offhook bench: there is no bot ${asked}; there are ${names}.`,
+      ? `every bot asks a service outside; name the one to call with --bot (${names}).`
+      : `there is no bot ${asked}; there are ${names}.`,
   );
-  return process.exit(EXIT.usage);
 }
 
 function readNumber(most: number) {

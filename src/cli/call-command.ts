@@ -10,9 +10,9 @@ import { proofOf } from '../carriers/open-carriers.ts';
 import { carriers } from '../carriers/registry.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Bot } from '../config/bots.ts';
-import { nearest } from '../config/nearest.ts';
+import { didYouMean } from '../config/nearest.ts';
 import type { Secret } from '../config/secrets.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { hasCode, errorTextWithCause, rootCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, sealsCalls } from '../hosts/records.ts';
@@ -25,7 +25,7 @@ import { socketDirOf } from '../records/embedded/socket-server.ts';
 import { findCallRecord, type KeptCall, findKeptCall, writeRecording } from './kept-call.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { LiveView } from './live-view.ts';
-import { EXIT, coloured, printJson, printLine, printNote } from './shell/output.ts';
+import { EXIT, coloured, printJson, printLine, printNote, UsageError } from './shell/output.ts';
 import { audibleExamples, wordsNotHeard } from './setup/speech-settings.ts';
 
 interface CallFlags {
@@ -62,22 +62,15 @@ export function addCallCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (flags: CallFlags) => {
       const modes = [flags.wav, flags.say, flags.interactive].filter((mode) => mode !== undefined);
-      if (modes.length !== 1) {
-        printNote('offhook call: give exactly one of --wav FILE, --say TEXT… and -i');
-        process.exit(EXIT.usage);
-      }
-      // The clock's timers do not keep the process alive while it waits for the record.
-      const alive = setInterval(() => undefined, 60_000);
+      if (modes.length !== 1) throw new UsageError('give exactly one of --wav FILE, --say TEXT… and -i');
       try {
-        const kept = await placeCall(flags);
+        const kept = await stayAwake(placeCall(flags));
         if (flags.json === true) printJson({ ok: kept !== undefined, ...kept });
-        clearInterval(alive);
         process.exit(kept === undefined ? EXIT.failed : EXIT.ok);
       } catch (error) {
-        const said = error instanceof CallRefused && error.said.length > 0 ? ` The carrier said: "${error.said.join(' ')}"` : '';
         if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error) });
-        printNote(`offhook call: ${errorTextWithCause(error)}.${said}`);
-        process.exit(EXIT.failed);
+        const said = error instanceof CallRefused && error.said.length > 0 ? `. The carrier said: "${error.said.join(' ')}"` : '';
+        throw said === '' ? error : new Error(`${errorTextWithCause(error)}${said}`);
       }
     });
 }
@@ -144,8 +137,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
 function refusalOf(error: unknown, url: string, flags: CallFlags, bots: readonly Bot[]): unknown {
   const known = bots.map(({ name }) => name);
   if (error instanceof CallRefused && flags.bot !== undefined && !known.includes(flags.bot)) {
-    const meant = nearest(flags.bot, known);
-    const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    const question = didYouMean(flags.bot, known);
     const message = `there is no bot "${flags.bot}"; the bots here are ${known.join(', ')}.${question} (${error.message})`;
     return new Error(message, { cause: error });
   }

@@ -90,7 +90,7 @@ export function addCampaignCommand(program: Command): void {
     .action((file: string, flags: CommonFlags & FileFlags & CreateFlags & { start?: boolean }) => create(file, flags));
   withFileOptions(command('add <campaign> <contacts.csv>', 'add contacts; numbers that it has are not added again')).action(
     (name: string, file: string, flags: CommonFlags & FileFlags) =>
-      withCampaign('add', name, flags, async (found, desk) => {
+      withCampaign(name, flags, async (found, desk) => {
         requireFile(file);
         const report = await desk.control.addContacts(found, rowsOf(file, flags, desk));
         await note(desk, flags, 'contacts', found);
@@ -103,7 +103,7 @@ export function addCampaignCommand(program: Command): void {
     command(`${act} <campaign>`, description)
       .option('--reason <text>', 'shown with its state')
       .action((name: string, flags: CommonFlags & { reason?: string }) =>
-        withCampaign(act, name, flags, (found, desk) => changeState(found, act, flags, desk)),
+        withCampaign(name, flags, (found, desk) => changeState(found, act, flags, desk)),
       );
   };
   change('start', 'begin to call; refused with everything that is missing');
@@ -113,13 +113,13 @@ export function addCampaignCommand(program: Command): void {
   command('status <campaign>', 'show how its contacts stand')
     .option('--watch', 'show it again every two seconds until it has ended')
     .action((name: string, flags: CommonFlags & { watch?: boolean }) =>
-      withCampaign('status', name, flags, (found, desk) => status(found, flags, desk)),
+      withCampaign(name, flags, (found, desk) => status(found, flags, desk)),
     );
   command('report <campaign>', 'what came of it by day, hour, bot, caller id and outcome')
     .option('--csv', 'print one row of CSV for each day, hour, bot, caller id and outcome')
     .option('--zone <zone>', "whose clock days and hours are on; the campaign's zone, else UTC", zoneOption)
     .action((name: string, flags: CommonFlags & { csv?: boolean; zone?: string }) =>
-      withCampaign('report', name, flags, async (found, { control }) => {
+      withCampaign(name, flags, async (found, { control }) => {
         const report = await control.report(found, flags.zone);
         if (flags.json === true) printJson(report);
         else if (flags.csv === true) process.stdout.write(csvLines(reportTable(report)));
@@ -127,21 +127,17 @@ export function addCampaignCommand(program: Command): void {
         return EXIT.ok;
       }),
     );
-  command('list', 'show all campaigns, newest first').action((flags: CommonFlags) =>
-    withDesk('list', (desk) => list(flags, desk)),
-  );
+  command('list', 'show all campaigns, newest first').action((flags: CommonFlags) => withDesk((desk) => list(flags, desk)));
   command('contacts <campaign>', 'show contacts, their numbers masked')
     .addOption(new Option('--state <state>', 'only those').choices(CONTACT_STATES))
     .addOption(new Option('--outcome <outcome>', 'only those').choices(DISPOSITIONS))
     .option('--limit <count>', 'at most so many', countOption, 100)
     .option('--numbers', 'show numbers in full')
-    .action((name: string, flags: ContactFlags) =>
-      withCampaign('contacts', name, flags, (found, desk) => contacts(found, flags, desk)),
-    );
+    .action((name: string, flags: ContactFlags) => withCampaign(name, flags, (found, desk) => contacts(found, flags, desk)));
   command('export <campaign>', 'write all contacts and what came of them as CSV, with numbers and variables')
     .option('--out <file>', 'where to; - is stdout', '-')
     .action((name: string, flags: CommonFlags & { out: string }) =>
-      withCampaign('export', name, flags, async (found, desk) => {
+      withCampaign(name, flags, async (found, desk) => {
         const bytes = await writeOutput(flags.out, exportLines(found, desk));
         await note(desk, flags, 'export', found);
         if (flags.json === true && flags.out !== '-') printJson({ id: found.id, file: flags.out, bytes });
@@ -149,7 +145,7 @@ export function addCampaignCommand(program: Command): void {
       }),
     );
   command('erase <campaign>', 'stop it and destroy the personal data of its contacts and calls; the report stays').action(
-    (name: string, flags: CommonFlags) => withCampaign('erase', name, flags, (found, desk) => erase(found, flags, desk)),
+    (name: string, flags: CommonFlags) => withCampaign(name, flags, (found, desk) => erase(found, flags, desk)),
   );
   addCampaignDemoCommand(campaign);
 }
@@ -163,9 +159,8 @@ function withFileOptions(command: Command): Command {
 }
 
 /** Runs a command over the store, which may be a running gateway's. */
-function withDesk(name: string, use: (desk: Desk) => Promise<number>, check?: (defaults: CampaignRules) => void): Promise<void> {
+function withDesk(use: (desk: Desk) => Promise<number>, check?: (defaults: CampaignRules) => void): Promise<void> {
   return withRecords(
-    `campaign ${name}`,
     async (records, { config, bots }) => {
       const control = await openCampaignControl({ records, config, bots: () => bots, clock: systemClock });
       const { dataDir, dialling } = config.settings;
@@ -176,12 +171,11 @@ function withDesk(name: string, use: (desk: Desk) => Promise<number>, check?: (d
 }
 
 function withCampaign(
-  name: string,
   idOrName: string,
   { tenant }: CommonFlags,
   use: (campaign: Campaign, desk: Desk) => Promise<number>,
 ): Promise<void> {
-  return withDesk(name, async (desk) => {
+  return withDesk(async (desk) => {
     const [found, ...others] = await desk.control.find(tenant, idOrName);
     if (found === undefined) throw new UsageError(`there is no campaign ${idOrName}; \`offhook campaign list\` shows all`);
     if (others.length === 0) return use(found, desk);
@@ -240,7 +234,7 @@ function create(file: string, flags: CommonFlags & FileFlags & CreateFlags & { s
     } else printLine(`It calls nobody yet. Start it: npx offhook campaign start ${made.id}`);
     return EXIT.ok;
   };
-  return withDesk('create', run, check);
+  return withDesk(run, check);
 }
 
 /** A generator whose first value was taken. */

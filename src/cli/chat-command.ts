@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { stayAwake } from '../kernel/clock.ts';
@@ -11,7 +10,8 @@ import { type ChatGateway, ChatUsageError, openChat } from '../rehearsal/chat/op
 import { type ChatScript, readScript, type ScriptSettings } from '../rehearsal/chat/script.ts';
 import { ChatView } from './chat/chat-view.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
-import { coloured, EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { readText } from './shell/files.ts';
+import { coloured, EXIT, printJson, printLine, printNote, UsageError } from './shell/output.ts';
 
 interface ChatFlags extends Omit<ScriptSettings, 'bot'> {
   readonly script?: readonly string[];
@@ -86,10 +86,8 @@ async function chat(bot: string | undefined, flags: ChatFlags): Promise<number> 
     };
     return await (flags.script === undefined ? talk(run, flags.say, expectations) : playAll(run, scripts));
   } catch (error) {
-    const isUsage = error instanceof ChatUsageError;
     if (flags.json === true) printJson({ type: 'error', message: errorTextWithCause(error) });
-    printNote(`offhook chat: ${errorTextWithCause(error)}`);
-    return isUsage ? EXIT.usage : EXIT.failed;
+    throw error instanceof ChatUsageError ? new UsageError(error.message, { cause: error.cause }) : error;
   }
 }
 
@@ -109,15 +107,9 @@ function expectationOf(written: string): Expectation {
   return expectation;
 }
 
-/** @throws ChatUsageError */
+/** @throws UsageError, ChatUsageError */
 function scriptOf(path: string): NamedScript {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new ChatUsageError(`the script cannot be read: ${errorTextWithCause(error)}`);
-  }
-  const script = readScript(text);
+  const script = readScript(readText(path));
   if ('steps' in script) return { path, ...script };
   throw new ChatUsageError(script.problems.map(({ line, message }) => `${path}:${line}: ${message}`).join('\n'));
 }

@@ -8,7 +8,7 @@ import { type Checked, FINDINGS, runChecks } from '../rehearsal/conformance/chec
 import { type CheckedServer, httpChecks } from '../rehearsal/conformance/http-checks.ts';
 import { relayChecks } from '../rehearsal/conformance/relay-checks.ts';
 import { webhookChecks } from '../rehearsal/conformance/webhook-checks.ts';
-import { coloured, countOption, EXIT, printJson, printLine, printNote, UsageError } from './shell/output.ts';
+import { coloured, countOption, EXIT, printJson, printLine, UsageError } from './shell/output.ts';
 
 const KINDS = { http: httpChecks, relay: relayChecks, webhook: webhookChecks } as const;
 type Kind = keyof typeof KINDS;
@@ -47,10 +47,8 @@ async function check(kind: Kind, url: string, flags: ConformanceFlags): Promise<
     else printLine(`${results.length} checks: ${FINDINGS.map((finding) => `${counts[finding]} ${finding}`).join(', ')}`);
     return ok ? EXIT.ok : EXIT.failed;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    if (flags.json === true) printJson({ ok: false, error: error.message });
-    printNote(`offhook conformance: ${error.message}`);
-    return EXIT.usage;
+    if (flags.json === true) printJson({ ok: false, error: errorText(error) });
+    throw error;
   }
 }
 

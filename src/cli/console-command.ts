@@ -4,10 +4,9 @@ import { ConsoleKey, LINK_LIFE_MS, SealedLinks, SignInLinks } from '../http/sess
 import { configuredAddress } from '../http/public-addresses.ts';
 import { ROLES, type Role } from '../http/session/session-views.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
-import { runningGateways } from './running-gateways.ts';
+import { requireRunningGateways } from './running-gateways.ts';
 import { requireConfiguration } from './setup/configuration.ts';
-import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { printJson, printLine, printNote } from './shell/output.ts';
 
 interface ConsoleFlags {
   readonly role: Role;
@@ -29,28 +28,14 @@ export function addConsoleCommand(program: Command): void {
     .action(async ({ role, name = role, json = false }: ConsoleFlags) => {
       const { settings } = requireConfiguration().config;
       const { dataDir } = settings;
-      const fail = (why: string): never => {
-        printNote(`offhook console: ${why}`);
-        process.exit(EXIT.failed);
-      };
-      if (name.trim() === '' || name.length > MOST_CHARACTERS) fail(`a name has 1 to ${MOST_CHARACTERS} characters`);
-      if (!settings.console.enabled) fail('the console is turned off: console.enabled is false');
-      const [gateway] = await runningGateways(dataDir);
-      if (gateway === undefined)
-        return fail(
-          `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder); start one with: offhook start`,
-        );
-      try {
-        const url = await signInAddress(settings, gateway.url, { name, role });
-        const expiresAt = new Date(systemClock.wallMs() + LINK_LIFE_MS).toISOString();
-        if (json) return printJson({ url, role, name, expiresAt });
-        printLine(url);
-        printNote(
-          `Signs in once, as ${role}, within ${MINUTES} minutes. Whoever has it can: pass it on as you would a password.`,
-        );
-      } catch (error) {
-        fail(`${dataDir}: ${errorText(error)}`);
-      }
+      if (name.trim() === '' || name.length > MOST_CHARACTERS) throw new Error(`a name has 1 to ${MOST_CHARACTERS} characters`);
+      if (!settings.console.enabled) throw new Error('the console is turned off: console.enabled is false');
+      const [gateway] = await requireRunningGateways(dataDir);
+      const url = await signInAddress(settings, gateway.url, { name, role });
+      const expiresAt = new Date(systemClock.wallMs() + LINK_LIFE_MS).toISOString();
+      if (json) return printJson({ url, role, name, expiresAt });
+      printLine(url);
+      printNote(`Signs in once, as ${role}, within ${MINUTES} minutes. Whoever has it can: pass it on as you would a password.`);
     });
 }
 

@@ -24,7 +24,6 @@ export function addCostsCommand(program: Command): void {
         return { fromMs, toMs };
       };
       return withRecords(
-        'costs',
         async ({ store }, { config: { prices } }) => {
           const sums = await store.statistics.costs(flags.tenant, range(), flags.by);
           if (flags.json === true) printJson({ by: flags.by, costs: sums, prices });

@@ -4,7 +4,7 @@ import { simulatedCarriers } from '../sim/carriers.ts';
 import type { DemoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
 import { LiveView } from './live-view.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface DemoFlags {
   readonly json?: boolean;
@@ -57,8 +57,7 @@ export function addDemoCommand(program: Command): void {
         process.exit(report.ok ? EXIT.ok : EXIT.failed);
       } catch (error) {
         if (flags.json === true) printJson({ ok: false, problems: [errorTextWithCause(error)] });
-        printNote(`demo: ${errorTextWithCause(error)}`);
-        process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
+        throw error;
       }
     });
 }

@@ -9,7 +9,7 @@ import { stayAwake, systemClock } from '../kernel/clock.ts';
 import { type Disposition, PURPOSES } from '../records/dialling.ts';
 import { type AttemptView, type DialWish, NotPlaced, placeCall, REMEDIES } from './dial/place.ts';
 import { LiveView } from './live-view.ts';
-import { runningGateways } from './running-gateways.ts';
+import { requireRunningGateways } from './running-gateways.ts';
 import { readConfiguration } from './setup/configuration.ts';
 import { coloured, EXIT, numberOption, printJson, printLine, printNote } from './shell/output.ts';
 
@@ -100,12 +100,7 @@ function hintsFor(refused: NotPlaced | undefined): string[] {
 async function dialRunning(to: string, flags: DialFlags, print: (line: string) => void): Promise<AttemptView> {
   const { config } = readConfiguration();
   const { dataDir } = config.settings;
-  const running = await runningGateways(dataDir);
-  const url = flags.url ?? running[0]?.url;
-  if (url === undefined) {
-    const where = `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder)`;
-    throw new Error(`${where}; start one with npx offhook start, or add --simulate to call nobody`);
-  }
+  const url = flags.url ?? (await requireRunningGateways(dataDir))[0].url;
   const options = { url, dataDir, idempotencyKey: flags.idempotencyKey, wait: flags.wait, print, view: new LiveView(print) };
   const place = (keys: ApiKeyBook): Promise<AttemptView> => placeCall(wishOf(to, flags), { ...options, keys });
   return withApiKeys(config, systemClock, silentLogger, place).catch((error: unknown): never => {

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { consentOf, type ListOptions, readMoment } from '../outbound/contacts/read-list.ts';
 import { DialLists, type ImportedList } from '../outbound/dial-lists.ts';
 import { OWN_LIST } from '../outbound/gate/facts.ts';
@@ -38,7 +37,7 @@ export function addSuppressCommand(program: Command): void {
     .option('--until <date>', 'first moment at which it no longer holds; for ever when absent')
     .option('--note <text>', 'why')
     .action((given: string, flags: ListFlags & { list: string; until?: string; note?: string }) =>
-      withLists('suppress add', flags, async ({ lists, change, e164 }) => {
+      withLists(flags, async ({ lists, change, e164 }) => {
         const number = e164(given);
         const untilMs = momentOption(flags.until, '--until');
         const isNew = await lists.suppress(change, { number, list: flags.list, untilMs, note: flags.note });
@@ -49,7 +48,7 @@ export function addSuppressCommand(program: Command): void {
     );
   onList(withNumber(suppress.command('remove'), 'take a number off a list')).action(
     (given: string, flags: ListFlags & { list: string }) =>
-      withLists('suppress remove', flags, async ({ lists, change, e164 }) => {
+      withLists(flags, async ({ lists, change, e164 }) => {
         const number = e164(given);
         const removed = await lists.unsuppress(change, flags.list, number);
         if (flags.json === true) printJson({ ok: removed, number, list: flags.list });
@@ -61,7 +60,7 @@ export function addSuppressCommand(program: Command): void {
   withPage(suppress.command('list'), 'show the numbers on the lists, those that came first at the top')
     .option('--list <name>', 'one list')
     .action((flags: PageFlags & { list?: string }) =>
-      withLists('suppress list', flags, async ({ records: { store }, e164 }) => {
+      withLists(flags, async ({ records: { store }, e164 }) => {
         const { tenant, limit, after, list } = flags;
         const found =
           flags.number === undefined
@@ -93,7 +92,7 @@ export function addSuppressCommand(program: Command): void {
     .option('--obtained <date>', 'when the list was obtained; needed for every list but your own')
     .option('--until <date>', 'first moment at which the entries no longer hold, unless their row says another')
     .action((path: string, flags: FileFlags & { list: string; obtained?: string; until?: string }) =>
-      withLists('suppress import', flags, async ({ lists, change, file }) => {
+      withLists(flags, async ({ lists, change, file }) => {
         const obtainedAtMs = momentOption(flags.obtained, '--obtained');
         const untilMs = momentOption(flags.until, '--until');
         if (flags.list !== OWN_LIST && obtainedAtMs === undefined)
@@ -109,7 +108,7 @@ export function addSuppressCommand(program: Command): void {
     .option('-o, --output <file>', '- is stdout', '-')
     .option('--tenant <id>', 'whose', 'default')
     .action((flags: ListFlags & { list?: string; output: string }) =>
-      withLists('suppress export', flags, async ({ lists, change }) => {
+      withLists(flags, async ({ lists, change }) => {
         requireFolderOf(flags.output);
         await writeOutput(flags.output, csvOf(lists.exportSuppressions(change, flags.list)));
         return EXIT.ok;
@@ -131,7 +130,7 @@ export function addConsentCommand(program: Command): void {
     .option('--registered-id <id>', 'its id in a public register')
     .option('--id <id>', 'yours; made of the facts when absent')
     .action((given: string, flags: ListFlags & ConsentFlags) =>
-      withLists('consent add', flags, async ({ lists, change, e164 }) => {
+      withLists(flags, async ({ lists, change, e164 }) => {
         const number = e164(given);
         const moments = {
           givenAtMs: momentOption(flags.given, '--given'),
@@ -148,7 +147,7 @@ export function addConsentCommand(program: Command): void {
   withNumber(consent.command('withdraw'), 'withdraw the consents of a number, from now on')
     .option('--id <id>', 'only this one')
     .action((given: string, flags: ListFlags & { id?: string }) =>
-      withLists('consent withdraw', flags, async ({ lists, change, e164 }) => {
+      withLists(flags, async ({ lists, change, e164 }) => {
         const number = e164(given);
         const withdrawn = await lists.withdraw(change, number, flags.id);
         const ok = withdrawn.length > 0;
@@ -159,12 +158,12 @@ export function addConsentCommand(program: Command): void {
       }),
     );
   withFile(consent.command('import'), 'keep the consents of a CSV file; - is stdin').action((path: string, flags: FileFlags) =>
-    withLists('consent import', flags, async ({ lists, change, file }) =>
+    withLists(flags, async ({ lists, change, file }) =>
       printImport('consent import', await lists.importConsents(change, partsOf(path), file(flags)), flags),
     ),
   );
   withPage(consent.command('list'), 'show consents, the oldest at the top').action((flags: PageFlags) =>
-    withLists('consent list', flags, async ({ records: { store }, e164 }) => {
+    withLists(flags, async ({ records: { store }, e164 }) => {
       const { tenant, limit, after } = flags;
       const number = flags.number === undefined ? undefined : e164(flags.number);
       const page =
@@ -232,8 +231,8 @@ interface Lists {
 }
 
 /** Runs with the lists of the configured store; wrong usage and files that cannot be read are one line. */
-function withLists(name: string, flags: ListFlags, use: (lists: Lists) => Promise<number>): Promise<void> {
-  return withRecords(name, async (records, { config: { settings } }) => {
+function withLists(flags: ListFlags, use: (lists: Lists) => Promise<number>): Promise<void> {
+  return withRecords(async (records, { config: { settings } }) => {
     const defaultRegion = flags.region ?? settings.dialling.defaultRegion;
     const { suppressions, consents } = records.store;
     const lists = new DialLists({ suppressions, consents, audit: records.audit, wallMs: () => systemClock.wallMs() });

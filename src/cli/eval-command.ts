@@ -21,7 +21,7 @@ import { SavedEvals, soundAt } from './eval/saved-evals.ts';
 import { storedKey } from './replay-command.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { Progress } from './shell/progress.ts';
-import { countOption, EXIT, numberOption, printJson, printNote, UsageError } from './shell/output.ts';
+import { countOption, EXIT, numberOption, printJson, ProblemList, UsageError } from './shell/output.ts';
 
 interface EvalFlags {
   readonly runs?: number;
@@ -35,7 +35,7 @@ interface EvalFlags {
   readonly junit?: string;
   readonly html?: string;
   readonly against?: string;
-  readonly depth: 'text' | 'sound' | 'line';
+  readonly depth: 'text' | 'sound';
   readonly carrier: string;
   readonly resume?: boolean;
   readonly save: boolean;
@@ -57,7 +57,7 @@ export function addEvalCommand(program: Command): void {
     .option('--tag <tag...>', 'only scenarios with one of these tags')
     .addOption(
       new Option('--depth <depth>', 'text: the session on virtual time; sound: a call through a simulated carrier')
-        .choices(['text', 'sound', 'line'])
+        .choices(['text', 'sound'])
         .default('text'),
     )
     .option('--carrier <name>', 'simulated carrier of calls with sound', 'twilio')
@@ -76,9 +76,6 @@ export function addEvalCommand(program: Command): void {
   addKeepCommand(command);
   addJudgeCheckCommand(command);
 }
-
-const NO_LINE =
-  'calls through a real Asterisk are no part of this command yet: test/peers/asterisk.test.ts shows how they are made; --depth sound has a simulated one (--carrier asterisk)';
 
 /** The largest seed: seeds are 32 bits. */
 const MOST_SEED = 2 ** 32 - 1;
@@ -101,7 +98,6 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
   try {
     if (flags.depth === 'sound' && flags.against !== undefined)
       throw new UsageError('--against compares calls in text: give it without --depth sound');
-    if (flags.depth === 'line') throw new UsageError(NO_LINE);
     const configuration = requireConfiguration();
     const suites = await suitesToRun(names, flags, configuration);
     using progress = new Progress('calls');
@@ -144,11 +140,8 @@ async function evaluate(names: readonly string[], flags: EvalFlags): Promise<num
     else printResults(results, report);
     return report.ok ? EXIT.ok : EXIT.failed;
   } catch (error) {
-    const isUsage = error instanceof UsageError;
-    const message = isUsage ? error.message : errorTextWithCause(error);
-    if (json) printJson({ ok: false, error: message });
-    printNote(message.includes('\n') ? message : `offhook eval: ${message}`);
-    return isUsage ? EXIT.usage : EXIT.failed;
+    if (json) printJson({ ok: false, error: errorTextWithCause(error) });
+    throw error;
   }
 }
 
@@ -208,7 +201,7 @@ export async function suitesToRun(
   const { suites, problems } = await readSuites(pathsOf(names, configuration), configuration.bots);
   if (problems.length > 0) {
     const count = problems.length === 1 ? 'one problem' : `${problems.length} problems`;
-    throw new UsageError(`${problems.map(problemText).join('\n')}\n${count} in the suites; no call was made.`);
+    throw new ProblemList(`${problems.map(problemText).join('\n')}\n${count} in the suites; no call was made.`);
   }
   if (!suites.some(({ scenarios }) => scenarios.some(chooserOf(flags)))) throw new UsageError('no scenario has this name or tag');
   return suites;

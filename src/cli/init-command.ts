@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { printJson, printLine, UsageError } from './shell/output.ts';
 import { fromPackage } from './setup/package-root.ts';
 
 const KINDS = ['flow', 'module', 'http', 'llm', 'realtime'] as const;
@@ -33,10 +33,7 @@ export function addInitCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .action((folder: string, flags: { kind: Kind; json?: boolean }) => {
       const target = resolve(folder);
-      if (existsSync(target) && !statSync(target).isDirectory()) {
-        printNote(`offhook init: ${target} is a file; name a folder`);
-        process.exit(EXIT.usage);
-      }
+      if (existsSync(target) && !statSync(target).isDirectory()) throw new UsageError(`${target} is a file; name a folder`);
       const files = ['common', flags.kind].flatMap((template) => filesOf(fromPackage('config/templates', template)));
       const made: string[] = [];
       const kept: string[] = [];

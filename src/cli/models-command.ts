@@ -36,7 +36,7 @@ import { hasLibrary, installLibrary, libraryOf, libraryPlaces, type ModelLibrary
 import { requireConfiguration } from './setup/configuration.ts';
 import { usedFor } from './setup/model-facts.ts';
 import { fromPackage } from './setup/package-root.ts';
-import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
+import { printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
 
 interface Flags {
@@ -89,14 +89,16 @@ interface GetFlags extends Flags {
 
 interface Place {
   readonly config: LoadedConfig;
-  /** The models folder. */
   readonly folder: string;
   readonly manifestPath: string;
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
 }
 
-/** Prints a failure and exits with its code; Ctrl-C ends the work in order. */
+const AFTER_DOWNLOAD = `The same command goes on from what has come.
+Without internet: set OFFHOOK_MODELS_MIRROR, or fetch the file elsewhere and add --from FILE (docs/models.md).`;
+
+/** Ctrl-C ends the work in order. */
 async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise<void> {
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('stopped before it was done'));
@@ -109,12 +111,7 @@ async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise
     const folder = resolve(platform.modelsFolder ?? join(dataDir, 'models'));
     await stayAwake(work({ config, folder, manifestPath, catalogue, signal: stop.signal }));
   } catch (error) {
-    printNote(`offhook models: ${errorTextWithCause(error)}`);
-    if (error instanceof ModelDownloadError) {
-      printNote('The same command goes on from what has come.');
-      printNote('Without internet: set OFFHOOK_MODELS_MIRROR, or fetch the file elsewhere and add --from FILE (docs/models.md).');
-    }
-    process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
+    throw error instanceof ModelDownloadError ? new Error(`${errorTextWithCause(error)}\n${AFTER_DOWNLOAD}`) : error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
@@ -266,10 +263,8 @@ function wordErrorsText({ wordErrors }: OfferedModel): string {
 }
 
 async function agrees(): Promise<boolean> {
-  if (!process.stdin.isTTY) {
-    printNote('Nothing was done: there is no terminal to ask at. Add --yes to agree to the licences and sizes above.');
-    process.exit(EXIT.failed);
-  }
+  if (!process.stdin.isTTY)
+    throw new Error('Nothing was done: there is no terminal to ask at. Add --yes to agree to the licences and sizes above.');
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await prompt.question('Install? [y/N] ');
@@ -318,8 +313,7 @@ async function verify({ folder, signal }: Place, name: string | undefined): Prom
     }
   }
   if (broken === 0) return;
-  printNote(`offhook models: ${broken} of these files are not as they were installed; models get installs the model again`);
-  process.exit(EXIT.failed);
+  throw new Error(`${broken} of these files are not as they were installed; models get installs the model again`);
 }
 
 async function pin({ folder, catalogue, manifestPath, signal }: Place, name: string, source: string): Promise<void> {

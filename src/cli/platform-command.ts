@@ -1,11 +1,10 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import { consoleToken } from '../platform/keys/tokens.ts';
 import { ApiKeyFile, type ApiKeyRecord, keyPaths } from '../platform/keys/api-keys.ts';
 import { requireConfiguration } from './setup/configuration.ts';
 import { usedModelsFolder } from './setup/speech-settings.ts';
-import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { printJson, printLine, printNote, tableText } from './shell/output.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from '../platform/engines/engines.ts';
 import { runPlatform } from '../platform/main.ts';
@@ -33,32 +32,27 @@ export function addPlatformCommand(program: Command): void {
       const { config } = requireConfiguration(flags.port === undefined ? {} : { OFFHOOK_PLATFORM_PORT: flags.port });
       const { platform, dataDir, log } = config.settings;
       const logger = createLogger({ level: log.level });
-      try {
-        await runPlatform({
-          port: platform.port,
-          profile: flags.profile ?? platform.profile,
-          json: flags.json === true,
-          compat: flags.compat === true,
-          audioHosts: platform.audioHosts,
-          faults: flags.fault?.join(',') ?? platform.faults,
-          dataDir,
-          createEngines: async (cacheFolder) =>
-            createEngines({
-              cacheFolder,
-              vocabularyFolder: platform.vocabularyFolder,
-              modelsFolder: await usedModelsFolder(config.settings),
-              threads: platform.threads,
-              clock: systemClock,
-              logger,
-            }),
-          clock: systemClock,
-          logger,
-          process,
-        });
-      } catch (error) {
-        printNote(`offhook platform: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
-      }
+      await runPlatform({
+        port: platform.port,
+        profile: flags.profile ?? platform.profile,
+        json: flags.json === true,
+        compat: flags.compat === true,
+        audioHosts: platform.audioHosts,
+        faults: flags.fault?.join(',') ?? platform.faults,
+        dataDir,
+        createEngines: async (cacheFolder) =>
+          createEngines({
+            cacheFolder,
+            vocabularyFolder: platform.vocabularyFolder,
+            modelsFolder: await usedModelsFolder(config.settings),
+            threads: platform.threads,
+            clock: systemClock,
+            logger,
+          }),
+        clock: systemClock,
+        logger,
+        process,
+      });
     });
 }
 
@@ -127,15 +121,10 @@ function addPlatformKeysCommands(platform: Command): void {
 async function answer(command: Command, task: (dataDir: string, file: ApiKeyFile) => Promise<Answer>): Promise<void> {
   // The parent command has its own --json, which takes the flag in any position.
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
-  try {
-    const { dataDir } = requireConfiguration().config.settings;
-    const { document, text } = await task(dataDir, new ApiKeyFile(keyPaths(dataDir).apiKeys));
-    if (json === true) printJson(document);
-    else printLine(text);
-  } catch (error) {
-    printNote(`offhook platform keys: ${errorTextWithCause(error)}`);
-    process.exit(EXIT.failed);
-  }
+  const { dataDir } = requireConfiguration().config.settings;
+  const { document, text } = await task(dataDir, new ApiKeyFile(keyPaths(dataDir).apiKeys));
+  if (json === true) printJson(document);
+  else printLine(text);
 }
 
 function shown(record: ApiKeyRecord): Omit<ApiKeyRecord, 'hash'> {

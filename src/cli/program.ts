@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { EXIT } from './shell/output.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
+import { EXIT, printNote, ProblemList, UsageError } from './shell/output.ts';
 import { fromPackage } from './setup/package-root.ts';
 
 type AddCommand = (program: Command) => void;
@@ -48,7 +49,27 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 };
 
 /**
- * The command line. Exit code 0 is success, 1 failure, 2 wrong usage.
+ * Runs the command line. Exit code 0 is success, 1 failure, 2 wrong usage: a command that throws has failed, and its error is printed behind its name.
+ */
+export async function runProgram(asked: readonly string[]): Promise<void> {
+  const program = await buildProgram(asked);
+  let name = program.name();
+  program.hook('preAction', (_program, action) => {
+    const path: string[] = [];
+    for (let each: Command | null = action; each !== null; each = each.parent) path.unshift(each.name());
+    name = path.join(' ');
+  });
+  try {
+    await program.parseAsync([...asked], { from: 'user' });
+  } catch (error) {
+    const message = errorTextWithCause(error);
+    printNote(error instanceof ProblemList ? message : `${name}: ${message}`);
+    process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
+  }
+}
+
+/**
+ * The commands.
  * @param asked the arguments. When the first is a command, only that command is loaded; else all, for the help text and for the
  *   suggestion of the nearest name
  */

@@ -4,7 +4,6 @@ import { LegalHolds } from '../records/retention/retention.ts';
 import { EXIT, printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
 import { CALL_ID } from '../kernel/ids.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, type Records } from '../hosts/records.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
@@ -20,7 +19,7 @@ export function addJobsCommand(program: Command): void {
     .option('--limit <count>', 'failed jobs to show of each queue', (text) => Number.parseInt(text, 10), 20)
     .option('--json', 'print one JSON document')
     .action((flags: { queue?: AnyQueueName; limit: number; json?: boolean }) =>
-      withRecords('jobs list', async ({ queue }) => {
+      withRecords(async ({ queue }) => {
         const names = flags.queue === undefined ? ALL_QUEUES : [flags.queue];
         const queues = [];
         for (const name of names) {
@@ -52,14 +51,11 @@ export function addJobsCommand(program: Command): void {
     .action((name: AnyQueueName, id: string | undefined, flags: { all?: boolean }) => {
       const retry = async ({ queue }: Records): Promise<number> => {
         if (id === undefined) await queue.retryAll(name);
-        else if (!(await queue.retry(name, id))) {
-          printNote(`offhook jobs retry: there is no failed job ${id}`);
-          return EXIT.failed;
-        }
+        else if (!(await queue.retry(name, id))) throw new Error(`there is no failed job ${id}`);
         printLine(id === undefined ? 'All failed jobs are queued again.' : 'Queued again.');
         return EXIT.ok;
       };
-      return withRecords('jobs retry', retry, () => {
+      return withRecords(retry, () => {
         if ((id === undefined) !== (flags.all === true)) throw new UsageError('give either the id of a job or --all');
       });
     });
@@ -83,7 +79,7 @@ export function addWebhooksCommand(program: Command): void {
     .option('--tenant <id>', 'whose', 'default')
     .option('--json', 'print one JSON document')
     .action((flags: { call?: string; failed?: boolean; limit: number; tenant: string; json?: boolean }) =>
-      withRecords('webhooks list', async ({ store }) => {
+      withRecords(async ({ store }) => {
         const state = flags.failed === true ? 'failed' : undefined;
         const limit = Math.max(1, Math.min(200, flags.limit || 50));
         const { deliveries } = await store.webhooks.page(flags.tenant, { limit, callId: flags.call, state });
@@ -110,24 +106,21 @@ export function addWebhooksCommand(program: Command): void {
     .argument('<id>', 'as `offhook webhooks list` shows it')
     .option('--tenant <id>', 'whose', 'default')
     .action((id: string, flags: { tenant: string }) =>
-      withRecords('webhooks replay', async ({ dispatcher }) => {
+      withRecords(async ({ dispatcher }) => {
         if (await dispatcher.replay(flags.tenant, id)) {
           printLine('Queued again.');
           return EXIT.ok;
         }
-        printNote(`offhook webhooks replay: there is no delivery ${id}`);
-        return EXIT.failed;
+        throw new Error(`there is no delivery ${id}`);
       }),
     );
 }
 
 /**
- * Runs with the configured store and queue, which may be a running gateway's, and sets the exit code. Failures are printed.
- * @param name the command, for messages
+ * Runs with the configured store and queue, which may be a running gateway's, and sets the exit code.
  * @param check looks at what was asked before the store is opened; throws UsageError
  */
 export async function withRecords(
-  name: string,
   use: (records: Records, configuration: Configuration) => Promise<number>,
   check: (configuration: Configuration) => void = () => undefined,
 ): Promise<void> {
@@ -140,9 +133,6 @@ export async function withRecords(
     check(configuration);
     records = await openRecords({ config, clock: systemClock, logger, lasting: false });
     process.exitCode = await use(records, configuration);
-  } catch (error) {
-    printNote(`offhook ${name}: ${errorTextWithCause(error)}`);
-    process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } finally {
     await records?.close();
   }
@@ -181,7 +171,7 @@ export function addEraseCommand(program: Command): void {
         }
         return held.length + live.length + missing.length === 0 ? EXIT.ok : EXIT.failed;
       };
-      return withRecords('erase', erase, () => {
+      return withRecords(erase, () => {
         callOrNumber(call, number);
         if (call !== undefined && !CALL_ID.test(call)) throw new UsageError(`${JSON.stringify(call)} is no id of a call`);
       });
@@ -206,7 +196,7 @@ export function addHoldCommand(program: Command): void {
     .option('--tenant <id>', 'whose calls', 'default')
     .option('--json', 'print one JSON document')
     .action(({ tenant, json = false }: CallFlags) =>
-      withRecords('hold list', async ({ store, audit }) => {
+      withRecords(async ({ store, audit }) => {
         const held = [];
         for await (const call of new LegalHolds(store, audit).list(tenant)) held.push(call);
         if (json) printJson({ ok: true, held });
@@ -226,7 +216,7 @@ function addChange(hold: Command, name: string, description: string, on: boolean
     .option('--tenant <id>', 'whose calls', 'default')
     .option('--json', 'print one JSON document')
     .action(({ call, number, tenant, json = false }: CallFlags) =>
-      withRecords(`hold ${name}`, async ({ store, audit }) => {
+      withRecords(async ({ store, audit }) => {
         const of = callOrNumber(call, number);
         const { changed, missing } = await new LegalHolds(store, audit).change({ tenantId: tenant, of, on, by: whoAmI() });
         const ok = missing.length === 0 && changed.length > 0;

@@ -9,7 +9,7 @@ import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords } from '../hosts/records.ts';
 import { requireConfiguration } from './setup/configuration.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
+import { coloured, EXIT, printJson, printLine, tableText, UsageError } from './shell/output.ts';
 
 interface ReplayFlags {
   readonly set?: readonly string[];
@@ -29,10 +29,7 @@ export function addReplayCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (path: string, flags: ReplayFlags) => {
       const settings = namedSettings(flags.set ?? []);
-      if (typeof settings === 'string') {
-        printNote(`offhook replay: ${settings}`);
-        process.exit(EXIT.usage);
-      }
+      if (typeof settings === 'string') throw new UsageError(settings);
       try {
         const fixture = await readFixture(path, systemClock.wallMs(), storedKey);
         const parts = await replayParts();
@@ -46,8 +43,7 @@ export function addReplayCommand(program: Command): void {
       } catch (error) {
         const code = error instanceof OffhookError ? error.code : undefined;
         if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error), code });
-        printNote(`offhook replay: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
+        throw error;
       }
     });
 }

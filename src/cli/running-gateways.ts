@@ -132,7 +132,7 @@ export function addDrainCommand(program: Command): void {
       if (flags.undo === true && flags.wait !== undefined)
         command.error('error: --undo has no --wait: calls are taken again at once');
       const { dataDir } = readConfiguration().config.settings;
-      const gateways = await requireRunningGateways(dataDir, 'drain');
+      const gateways = await requireRunningGateways(dataDir);
       const waitMs = flags.wait === undefined ? 0 : flags.wait === true ? Number.POSITIVE_INFINITY : flags.wait * 1000;
       const order = (gateway: RunningGateway): Promise<Outcome> =>
         flags.undo === true ? undo(dataDir, gateway) : drain(dataDir, gateway, waitMs);
@@ -246,7 +246,7 @@ export function addReloadCommand(program: Command): void {
     .option('--json', 'print one JSON document')
     .action(async (flags: { json?: boolean }) => {
       const { dataDir } = readConfiguration().config.settings;
-      const gateways = await requireRunningGateways(dataDir, 'reload');
+      const gateways = await requireRunningGateways(dataDir);
       const outcomes = await stayAwake(Promise.all(gateways.map((gateway) => reloadOne(dataDir, gateway))));
       const results = outcomes.map((problems, index) => ({
         url: gateways[index]?.url,
@@ -266,14 +266,13 @@ export function addReloadCommand(program: Command): void {
     });
 }
 
-/** The live gateways of a data folder. Ends the command where there are none. */
-export async function requireRunningGateways(dataDir: string, command: string): Promise<readonly RunningGateway[]> {
-  const gateways = await runningGateways(dataDir);
-  if (gateways.length > 0) return gateways;
-  printNote(
-    `offhook ${command}: no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder)`,
+/** The live gateways of a data folder, one at least. @throws Error where there are none */
+export async function requireRunningGateways(dataDir: string): Promise<readonly [RunningGateway, ...RunningGateway[]]> {
+  const [first, ...others] = await runningGateways(dataDir);
+  if (first !== undefined) return [first, ...others];
+  throw new Error(
+    `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder); start one with npx offhook start`,
   );
-  process.exit(EXIT.failed);
 }
 
 /** @returns problems; empty when the new bots are in use */

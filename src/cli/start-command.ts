@@ -10,7 +10,6 @@ import type { MediaProcesses } from '../hosts/gateway-parts.ts';
 import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createLogger } from '../observability/logger.ts';
 import { BotFolder } from '../hosts/bot-orders.ts';
@@ -18,7 +17,7 @@ import { consoleAddress, signInAddress } from './console-command.ts';
 import { checkGateway } from './doctor/gateway-checks.ts';
 import { modelFacts } from './setup/model-facts.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
-import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { printJson, printLine } from './shell/output.ts';
 import { DRAIN_SIGNAL, GatewayNote, obeyDrainOrders } from './running-gateways.ts';
 import { modelsHint, speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
@@ -35,12 +34,7 @@ export function addStartCommand(program: Command): void {
       readProcesses,
     )
     .option('--json', 'print one JSON document when it is up')
-    .action((flags: StartFlags) =>
-      start(flags).catch((error: unknown) => {
-        printNote(`offhook start: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
-      }),
-    );
+    .action(start);
 }
 
 interface StartFlags {

@@ -4,14 +4,13 @@ import { openBacklog } from '../hosts/backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { type QueueName, QUEUES } from '../records/queue/port.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorTextWithCause } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openTraces } from '../observability/traces.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import { requireWholeConfiguration } from './setup/configuration.ts';
-import { EXIT, printLine, printNote } from './shell/output.ts';
+import { printLine, printNote } from './shell/output.ts';
 import { speechSource } from './setup/speech-settings.ts';
 
 /** `offhook worker`: runs the jobs after calls in a separate process. */
@@ -26,32 +25,27 @@ export function addWorkerCommand(program: Command): void {
       const { settings } = config;
       const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
       const stop = new AbortController();
-      try {
-        if (usesEmbeddedPlatform(config))
-          printNote('No speech platform is configured: this worker starts one of its own on free ports.');
-        const source = await speechSource(
-          { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } },
-          logger,
-          stop.signal,
-        );
-        const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
-        const traces = await openTraces({ config, clock: systemClock, logger });
-        const events = createEvents(logger, createMetrics(), systemClock, traces);
-        const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
-        const work = { worker: true, drain: false, queues, concurrency };
-        const backlog = await openBacklog({ config, bots: () => bots, speech, clock: systemClock, logger, events, ...work });
-        closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
-          await backlog.close();
-          await traces?.close();
-          await speech[Symbol.asyncDispose]();
-          stop.abort(new Error('the worker stops'));
-          await source[Symbol.asyncDispose]();
-        });
-        printLine(`Working on ${queues.join(', ')}, ${concurrency} at once.`);
-      } catch (error) {
-        printNote(`offhook worker: ${errorTextWithCause(error)}`);
-        process.exit(EXIT.failed);
-      }
+      if (usesEmbeddedPlatform(config))
+        printNote('No speech platform is configured: this worker starts one of its own on free ports.');
+      const source = await speechSource(
+        { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } },
+        logger,
+        stop.signal,
+      );
+      const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
+      const traces = await openTraces({ config, clock: systemClock, logger });
+      const events = createEvents(logger, createMetrics(), systemClock, traces);
+      const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
+      const work = { worker: true, drain: false, queues, concurrency };
+      const backlog = await openBacklog({ config, bots: () => bots, speech, clock: systemClock, logger, events, ...work });
+      closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
+        await backlog.close();
+        await traces?.close();
+        await speech[Symbol.asyncDispose]();
+        stop.abort(new Error('the worker stops'));
+        await source[Symbol.asyncDispose]();
+      });
+      printLine(`Working on ${queues.join(', ')}, ${concurrency} at once.`);
     });
 }
 

@@ -61,7 +61,6 @@ export const botPhrases = z.strictObject({
   leaveMessage: sentence,
   /** They have left one. */
   messageTaken: sentence,
-  /** Offers such a caller a call. */
   offerCallBack: sentence,
   /** They want one. */
   callBackPromised: sentence,

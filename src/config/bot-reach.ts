@@ -14,7 +14,6 @@ const EDITABLE = new Set([
   'model',
   'transfers',
 ]);
-/** Who the bot is, and who may edit it. */
 const IDENTITY = new Set(['name', 'tenant', 'readOnly']);
 /** Names of settings that reach out of the bot, wherever they stand. */
 const REACHING = /(?:url|uri|address|env|file|command|secret|headers?)$/iu;

@@ -47,7 +47,6 @@ const webTool = z.strictObject({
 });
 
 const mcpTool = z.strictObject({
-  /** Its name at the server. */
   name: z.string().min(1).max(128),
   /** Told to the model in place of the server's description. */
   description: z.string().min(1).max(1000).optional(),

@@ -103,7 +103,6 @@ export function currentVersion(
   });
 }
 
-/** Who changes versions, and when. */
 interface Author {
   readonly author: string;
   readonly atMs: number;

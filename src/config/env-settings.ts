@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errorText } from '../kernel/errors.ts';
 import type { Environment } from './env.ts';
-import { nearest } from './nearest.ts';
+import { meant } from './nearest.ts';
 import { type Problem, shown } from './problem.ts';
 import { isOutsideSchema } from './schema.ts';
 import { coerceText, type Setting } from './setting.ts';
@@ -43,8 +43,7 @@ export function readEnvSettings(env: Environment, known: readonly Setting[]) {
   }
   for (const name of Object.keys(env)) {
     if (!name.startsWith('OFFHOOK_') || names.has(name) || isOutsideSchema(name) || env[name]?.trim() === '') continue;
-    const meant = nearest(name, names);
-    problems.push({ key: name, where: name, message: 'no such setting', ...(meant === undefined ? {} : { nearest: meant }) });
+    problems.push({ key: name, where: name, message: 'no such setting', ...meant(name, names) });
   }
   return { values, problems };
 }

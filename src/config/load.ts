@@ -24,7 +24,6 @@ export interface LoadedConfig {
   readonly vendors: AdapterConfigs;
   /** Tenants; empty where there is only `default`, without configuration. */
   readonly tenants: readonly Tenant[];
-  /** Endpoints for events. */
   readonly webhooks: readonly WebhookEndpoint[];
   /** Prices of what calls use; those of our own parts alone without a file. */
   readonly prices: PriceList;

@@ -22,3 +22,15 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   }
   return best !== undefined && best.distance <= Math.max(2, best.word.length / 2) ? best.word : undefined;
 }
+
+/** The known word that was probably meant, for a `Problem`; nothing when none is close. */
+export function meant(word: string, known: Iterable<string>): { readonly nearest?: string } {
+  const found = nearest(word, known);
+  return found === undefined ? {} : { nearest: found };
+}
+
+/** The same as a sentence that follows others; empty when none is close. */
+export function didYouMean(word: string, known: Iterable<string>): string {
+  const found = nearest(word, known);
+  return found === undefined ? '' : ` Did you mean ${found}?`;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from './nearest.ts';
+import { meant } from './nearest.ts';
 import { complaint, type Problem, shown } from './problem.ts';
 
 /** A document that was read, and what its schema says of it. */
@@ -43,11 +43,6 @@ function branchIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] | undefined {
   const isOfKind = (each: readonly z.core.$ZodIssue[]): boolean =>
     !each.some(({ code, path }) => code === 'invalid_type' && path.length === 0);
   return issue.errors.find(isOfKind)?.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
-}
-
-function meant(word: string, known: readonly string[]): { nearest?: string } {
-  const found = nearest(word, known);
-  return found === undefined ? {} : { nearest: found };
 }
 
 /** The words of an enumeration, or the kinds of a union, that would be valid. */

@@ -4,7 +4,7 @@ import type { Carrier } from '../carriers/carrier.ts';
 import { errorText } from '../kernel/errors.ts';
 import { callerIdOf, type CallerId, readCallerIds } from './caller-ids.ts';
 import type { Environment } from './env.ts';
-import { nearest } from './nearest.ts';
+import { meant } from './nearest.ts';
 import type { Problem } from './problem.ts';
 import type { Settings } from './schema.ts';
 import { schemaProblems } from './schema-problems.ts';
@@ -133,9 +133,8 @@ function accountOf(
   const carrier = able.find((each) => each.name === name);
   if (carrier?.proof === undefined) {
     const names = able.map((each) => each.name);
-    const meant = nearest(name, names);
     const message = `no such carrier; the carriers are ${names.join(', ')}`;
-    return { problems: [{ keys: [], message, ...(meant === undefined ? {} : { nearest: meant }) }] };
+    return { problems: [{ keys: [], message, ...meant(name, names) }] };
   }
   const isEmpty = Object.keys(account.settings).length + Object.keys(account.secrets).length === 0;
   if (isOperator) {

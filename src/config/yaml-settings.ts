@@ -1,5 +1,5 @@
 import { LineCounter, isMap, isScalar, parseDocument } from 'yaml';
-import { nearest } from './nearest.ts';
+import { meant } from './nearest.ts';
 import type { Problem } from './problem.ts';
 import type { Setting } from './setting.ts';
 
@@ -47,7 +47,7 @@ export function readYamlSettings(file: SettingsFile, known: readonly Setting[]) 
         const empty = pair.value === null || (isScalar(pair.value) && pair.value.value === null);
         if (groups.has(key)) {
           if (!empty) visit(pair.value, path);
-        } else problems.push({ key, where, message: 'no such setting', ...meant(nearest(key, byKey.keys())) });
+        } else problems.push({ key, where, message: 'no such setting', ...meant(key, byKey.keys()) });
         continue;
       }
       if (setting.secret === true) {
@@ -62,8 +62,4 @@ export function readYamlSettings(file: SettingsFile, known: readonly Setting[]) 
   };
   if (document.errors.length === 0 && document.contents !== null) visit(document.contents, []);
   return { values, problems };
-}
-
-function meant(word: string | undefined): { nearest?: string } {
-  return word === undefined ? {} : { nearest: word };
 }

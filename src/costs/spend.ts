@@ -10,9 +10,9 @@ export type DaySpend = ReadonlyMap<string, number>;
 
 /** Limits of a day, in whole units of the currency. */
 export interface DaySpendLimits {
-  /** Of all bots together. */
+  /** Limit for all bots together. */
   readonly maximumPerDay?: number | undefined;
-  /** Of this bot. */
+  /** Limit for this bot. */
   readonly ofBot?: number | undefined;
 }
 

@@ -28,7 +28,6 @@ interface State {
   readonly at: number;
   /** The turn in which this step began; undefined before that. */
   readonly openedIn: number | undefined;
-  /** The caller was asked again. */
   readonly askedAgain: boolean;
 }
 

@@ -20,7 +20,6 @@ const MOST_REMEMBERED = 8;
 /** Switches within one turn; more is a loop between bots. */
 const MOST_SWITCHES = 3;
 
-/** A bot with its loaded dialog. */
 export interface SwitchableBot {
   readonly bot: Pick<Bot, 'name' | 'language' | 'voice' | 'dialog'>;
   readonly hooks: DialogHookFactory;

@@ -34,7 +34,6 @@ export interface Listened {
 export interface LiveAudio {
   /** Serves a listener whose upgrade is still unanswered. Resolves when its socket is closed. @throws OrderRefusedError */
   listen(order: ListenOrder, upgrade: GivenUpgrade & { readonly socket: Socket }): Promise<Listened>;
-  /** Disconnects a listener. */
   dismiss(listenerId: string): void;
 }
 

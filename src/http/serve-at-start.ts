@@ -1,6 +1,5 @@
-import type { WireEvent } from '../carriers/media-codec.ts';
+import { type WireEvent, maxMessageBytes } from '../carriers/media-codec.ts';
 import { WebSocketConnection } from '../carriers/media-connection.ts';
-import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import { closeUnserved, firstMessages } from './first-messages.ts';
 import { LentWrites } from '../kernel/websocket/lent-writes.ts';

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { createServer, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Socket, type AddressInfo } from 'node:net';
 import type { TcpMedia } from '../carriers/carrier.ts';
 import { TcpConnection, type TcpFraming } from '../carriers/tcp-connection.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';

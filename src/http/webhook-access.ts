@@ -125,7 +125,6 @@ export function carrierRequest(request: FastifyRequest, addresses: readonly stri
   return { urls: addresses.map((base) => base + request.url), headers: singleHeaders(request), address: request.ip };
 }
 
-/** One text for each header. */
 export function singleHeaders({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),

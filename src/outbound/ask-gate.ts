@@ -1,7 +1,7 @@
 import { type AllowedTarget, checkDial } from '../config/allowed-target.ts';
 import { callerIdOf } from '../config/caller-ids.ts';
 import type { Destinations, DestinationsOf } from '../config/destinations.ts';
-import { nearest } from '../config/nearest.ts';
+import { didYouMean } from '../config/nearest.ts';
 import { type PlacingMeans, wantedAccount } from '../config/tenants.ts';
 import type { ReachedSpend } from '../costs/spend.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -135,8 +135,7 @@ export class DialGate {
     const profile = profiles.named(request.profile);
     if (profile === undefined) {
       const { names } = profiles;
-      const meant = nearest(request.profile, names);
-      const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      const hint = didYouMean(request.profile, names);
       throw new DialRequestError(`there is no dialling profile of this name; there are ${names.join(', ')}.${hint}`);
     }
     const duties = profile.duties.filter((duty) => holdsFor(duty, request.purpose));

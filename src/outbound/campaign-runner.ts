@@ -97,7 +97,6 @@ export class CampaignRunner implements AsyncDisposable {
     await this.#running;
   }
 
-  /** An attempt ended in this process. */
   async ended(attempt: Attempt): Promise<void> {
     try {
       await this.#keeper.settle(attempt);

@@ -83,7 +83,6 @@ export type BreakerSettings = z.infer<typeof breakerSettings>;
 export const campaignSettings = z
   .strictObject({
     name: z.string().trim().min(1).max(100),
-    /** The bot's name. */
     bot: name,
     /** Caller ids, which share the calls. */
     from: z.union([e164.transform((number) => [number]), z.array(e164).min(1).max(100)]),

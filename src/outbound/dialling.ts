@@ -2,7 +2,6 @@ import type { Attempt, Purpose } from '../records/dialling.ts';
 import type { NarrowingRules, RefusedDial } from './gate/facts.ts';
 import { OffhookError } from '../kernel/errors.ts';
 
-/** A request for one call. */
 export interface DialRequest {
   readonly tenantId: string;
   /** Id of the attempt and its call; generated when absent. */

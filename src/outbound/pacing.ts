@@ -9,7 +9,6 @@ export interface PacedCampaign {
   readonly weight: number;
   /** Its own limit. */
   readonly callsPerSecond: number;
-  /** Its carrier account. */
   readonly carrier: string;
 }
 

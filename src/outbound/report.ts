@@ -11,7 +11,6 @@ import { localMs } from './gate/local-time.ts';
 
 type OutcomeCounts = Readonly<Partial<Record<Disposition | 'under-way', number>>>;
 
-/** Sums over attempts. */
 export interface AttemptSums {
   /** Calls that the gate allowed. */
   readonly attempts: number;

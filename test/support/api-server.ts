@@ -170,8 +170,27 @@ export async function startApi(
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const secretOf = async (tenantId: string): Promise<string> =>
     (await keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0)).secret;
+  const key = await secretOf('default');
+  /** Sends a request with a key, that of the tenant `default` where absent, and JSON where there is a body. */
+  const send = (
+    method: string,
+    path: string,
+    body?: unknown,
+    bearer = key,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    fetch(`${url}/api${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   return {
     url,
+    send,
     store,
     queue,
     dispatcher,
@@ -185,7 +204,7 @@ export async function startApi(
     objectFolder: objects.place,
     folder: folder.path,
     fixturesFolder,
-    key: await secretOf('default'),
+    key,
     otherKey: await secretOf('other'),
     async [Symbol.asyncDispose]() {
       await app.close();

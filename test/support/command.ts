@@ -1,4 +1,4 @@
-import { buildProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -19,10 +19,7 @@ let last: Promise<unknown> = Promise.resolve();
  * and environment are the command's alone; what it writes after its exit is dropped, as with a real one.
  */
 export function runCommand(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return runInside(async () => {
-    const program = await buildProgram(args);
-    await program.parseAsync([...args], { from: 'user' });
-  }, env);
+  return runInside(() => runProgram(args), env);
 }
 
 /** The same for another program, such as an example: `run` imports it. */

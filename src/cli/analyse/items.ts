@@ -17,7 +17,6 @@ export type Place =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 's3'; readonly bucket: string; readonly key: string };
 
-/** One recording to analyse. */
 export interface Item {
   /** Its name in the input, or where it was found. */
   readonly name: string;

@@ -176,7 +176,6 @@ function resultStem({ place }: Item, sha256: string): string {
   return `${name === '' ? 'recording' : name}.${sha256.slice(0, 12)}`;
 }
 
-/** How far a batch is. */
 export interface BatchCounts {
   readonly done: number;
   readonly skipped: number;

@@ -21,7 +21,6 @@ export interface BenchOptions {
   readonly calls: number;
   /** Length of each step's measurement. */
   readonly seconds: number;
-  /** The bot that is called. */
   readonly bot: string;
   /** How many processes will carry calls. One is measured. */
   readonly processes: number;

@@ -33,8 +33,7 @@ export function addCampaignDemoCommand(campaign: Command): void {
         process.exitCode = demo.ok ? EXIT.ok : EXIT.failed;
       } catch (error) {
         if (flags.json === true) printJson({ ok: false, problems: [errorTextWithCause(error)] });
-        printNote(`offhook campaign demo: ${errorTextWithCause(error)}`);
-        process.exitCode = EXIT.failed;
+        throw error;
       }
     });
 }

@@ -30,11 +30,9 @@ export interface PersonResult {
   readonly person: Person;
   readonly outcome: Disposition | undefined;
   readonly refusal: string | undefined;
-  /** Orders that the carrier got. */
   readonly orders: readonly CarrierOrder[];
 }
 
-/** One thing that has to be so. */
 export interface Check {
   readonly ok: boolean;
   readonly text: string;

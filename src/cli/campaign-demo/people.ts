@@ -27,7 +27,6 @@ export type Reaction =
 /** What has to come of somebody. */
 export interface Expected {
   readonly outcome: Disposition;
-  /** Of a refusal. */
   readonly refusal?: RefusalName | undefined;
   /** Orders that the carrier gets, refused ones included. */
   readonly orders: number;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { readEnvironment } from '../../config/env.ts';
@@ -6,7 +5,7 @@ import { problemText } from '../../config/problem.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { readYaml } from '../../config/yaml-document.ts';
 import { stayAwake } from '../../kernel/clock.ts';
-import { errorText, errorTextWithCause } from '../../kernel/errors.ts';
+import { errorText } from '../../kernel/errors.ts';
 import { EvalModel } from '../../rehearsal/evals/eval-model.ts';
 import type { CallLine } from '../../rehearsal/evals/evidence.ts';
 import { verdictsOf } from '../../rehearsal/evals/judge.ts';
@@ -18,7 +17,8 @@ import {
   type LabelledCall,
 } from '../../rehearsal/evals/judge-agreement.ts';
 import { modelDocument } from '../../rehearsal/evals/suite-schema.ts';
-import { coloured, EXIT, numberOption, printJson, printLine, printNote, UsageError } from '../shell/output.ts';
+import { readText } from '../shell/files.ts';
+import { coloured, EXIT, numberOption, printJson, printLine, ProblemList } from '../shell/output.ts';
 
 /** The file of `judge-check`: the model of a suite, and calls with labels. */
 const labelledFile = z.strictObject({ model: modelDocument, calls: z.array(labelledCall).min(1).max(500) });
@@ -40,17 +40,11 @@ export function addJudgeCheckCommand(command: Command): void {
     // The command above has an option of this name.
     .option('--as-json', 'print one JSON document')
     .action(async (path: string, flags: JudgeFlags & { readonly asJson?: boolean }) => {
-      try {
-        const judged = await stayAwake(judgeAll(path));
-        const agreement = agreementOf(judged);
-        if (flags.asJson === true) printJson({ ok: isEnough(agreement, flags), ...agreement });
-        else printAgreement(agreement);
-        process.exit(isEnough(agreement, flags) ? EXIT.ok : EXIT.failed);
-      } catch (error) {
-        const isUsage = error instanceof UsageError;
-        printNote(isUsage ? error.message : `offhook eval judge-check: ${errorTextWithCause(error)}`);
-        process.exit(isUsage ? EXIT.usage : EXIT.failed);
-      }
+      const judged = await stayAwake(judgeAll(path));
+      const agreement = agreementOf(judged);
+      if (flags.asJson === true) printJson({ ok: isEnough(agreement, flags), ...agreement });
+      else printAgreement(agreement);
+      process.exit(isEnough(agreement, flags) ? EXIT.ok : EXIT.failed);
     });
 }
 
@@ -88,14 +82,8 @@ async function judgeCall({ name: call, lines, sentences }: LabelledCall, model: 
 }
 
 function readLabels(path: string): z.output<typeof labelledFile> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${errorText(error)}`);
-  }
-  const yaml = readYaml(text, path);
-  if ('problem' in yaml) throw new UsageError(problemText(yaml.problem));
+  const yaml = readYaml(readText(path), path);
+  if ('problem' in yaml) throw new ProblemList(problemText(yaml.problem));
   const { written, whereOf } = yaml;
   const parsed = labelledFile.safeParse(written);
   if (parsed.success) return parsed.data;
@@ -108,7 +96,7 @@ function readLabels(path: string): z.output<typeof labelledFile> {
     what: 'a file of labelled calls',
     root: 'file',
   });
-  throw new UsageError(problems.map(problemText).join('\n'));
+  throw new ProblemList(problems.map(problemText).join('\n'));
 }
 
 function printAgreement({ sentences, agreement, kappa, withoutVerdict, disagreements }: Agreement): void {

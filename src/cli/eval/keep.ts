@@ -3,7 +3,6 @@ import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { isSeq, parseDocument } from 'yaml';
 import { systemClock } from '../../kernel/clock.ts';
-import { errorTextWithCause } from '../../kernel/errors.ts';
 import { recordedCall } from '../../rehearsal/evals/recorded-caller.ts';
 import type { CallFixture } from '../../rehearsal/replay/fixture.ts';
 import { readFixture, SEALED_SUFFIX, writeFixture } from '../../rehearsal/replay/fixture-file.ts';
@@ -34,13 +33,8 @@ export function addKeepCommand(command: Command): void {
     .option('--suite <file>', "the suite; that of the call's bot when absent")
     .option('--days <number>', 'how long the copy may be used from now on, in place of the rest of its own life', countOption)
     .action(async (call: string, flags: KeepFlags) => {
-      try {
-        await keep(call, flags);
-        process.exit(EXIT.ok);
-      } catch (error) {
-        printNote(`offhook eval keep: ${errorTextWithCause(error)}`);
-        process.exit(error instanceof UsageError ? EXIT.usage : EXIT.failed);
-      }
+      await keep(call, flags);
+      process.exit(EXIT.ok);
     });
 }
 

@@ -17,7 +17,7 @@ export interface EvalReport {
   readonly ok: boolean;
   readonly seed: number;
   readonly tookMs: number;
-  readonly depth: 'text' | 'sound' | 'line';
+  readonly depth: 'text' | 'sound';
   /** Stopped before all calls were made. */
   readonly stopped: boolean;
   readonly scenarios: number;

@@ -20,7 +20,6 @@ const FASTEST = 12;
 export interface SoundDepthOptions {
   /** Name of a simulated carrier. */
   readonly carrier: string;
-  /** Those that are called. */
   readonly bots: readonly Bot[];
   /** Where the sound of a call is kept, as a WAV file; nowhere when absent. */
   readonly soundPath?: ((rehearsal: Rehearsal) => string | undefined) | undefined;

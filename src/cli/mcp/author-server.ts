@@ -2,8 +2,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { z } from 'zod';
 import { errorTextWithCause } from '../../kernel/errors.ts';
 import { callDetails, type CallStore, recentCalls } from './call-tools.ts';
-import { botsAndProblems, explainCode, saveBot } from './bot-tools.ts';
-import { rehearseChat, runEvals } from './rehearsal-tools.ts';
+import { botsAndProblems, explainCode, saveBot, rehearseChat, runEvals } from './bot-tools.ts';
 
 export interface AuthorOptions {
   /** Bot files may be saved, and bots may be rehearsed that ask servers and models outside. */

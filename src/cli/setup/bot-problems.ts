@@ -14,7 +14,7 @@ import { findSound } from '../../call/outbound/sounds/sound-place.ts';
 import { checkTransfer } from '../../config/allowed-target.ts';
 import { type Bot, botsOfTenant } from '../../config/bots.ts';
 import type { DestinationsOf } from '../../config/destinations.ts';
-import { nearest } from '../../config/nearest.ts';
+import { meant } from '../../config/nearest.ts';
 import { flowOf } from '../../dialog/bot-dialog.ts';
 import { KnowledgeError, loadKnowledge } from '../../dialog/knowledge/knowledge.ts';
 import { FlowInvalidError } from '../../dialog/flow/load.ts';
@@ -263,11 +263,6 @@ function languageProblem(name: string, bot: Bot, { spoken, recognised, isPlatfor
   if (recognised === undefined || recognised.has(code) || !isPlatform('recogniser', bot, name)) return undefined;
   const message = `the recogniser understands nothing in it, only ${[...recognised].join(', ')}: callers are left to the keypad`;
   return { message, severity: 'warning' };
-}
-
-function meant(name: string, known: readonly string[]): { nearest?: string } {
-  const found = nearest(name, known);
-  return found === undefined ? {} : { nearest: found };
 }
 
 /** Voices and languages of the speech platform, for the check of bots; undefined when unknown. */

@@ -1,6 +1,6 @@
 import type { Bot } from '../../config/bots.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { nearest } from '../../config/nearest.ts';
+import { meant } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -54,13 +54,7 @@ export async function speechProblems(
     // Why one cannot be opened is said once.
     if (name === PLATFORM || broken.has(name)) return undefined;
     const vendor = vendors.find((each) => each.name === name);
-    if (vendor === undefined) {
-      const meant = nearest(name, names);
-      return {
-        message: `is no speech vendor; there are ${names.join(', ')}`,
-        ...(meant === undefined ? {} : { nearest: meant }),
-      };
-    }
+    if (vendor === undefined) return { message: `is no speech vendor; there are ${names.join(', ')}`, ...meant(name, names) };
     const found = known.get(name);
     if (found === undefined) return { message: `${vendor.title} is not configured: it needs ${vendor.needs}` };
     if (found[service] !== undefined) return undefined;
@@ -102,14 +96,8 @@ export async function speechProblems(
       ...Object.values(bot.speech.languages).flatMap(({ voices }) => Object.keys(voices)),
     ]) {
       if (names.includes(name)) continue;
-      const meant = nearest(name, names);
       const message = `is no speech vendor; there are ${names.join(', ')}`;
-      problems.push({
-        ...place('speech.voices'),
-        value: shown(name),
-        message,
-        ...(meant === undefined ? {} : { nearest: meant }),
-      });
+      problems.push({ ...place('speech.voices'), value: shown(name), message, ...meant(name, names) });
     }
   }
   return problems;

@@ -1,7 +1,7 @@
 import type { Bot } from '../../config/bots.ts';
 import type { Environment } from '../../config/env.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { nearest } from '../../config/nearest.ts';
+import { meant } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
 import { DiallingProfileError } from '../../outbound/gate/profile.ts';
 import { DialPrices } from '../../outbound/prices.ts';
@@ -26,23 +26,22 @@ export async function startProblems(
   env: Environment,
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
+  const place = (key: string): Pick<Problem, 'key' | 'where'> => ({ key, where: origins.get(key) ?? key });
   const known = bots.map(({ name }) => name);
-  const mustBeBots = (names: readonly string[], place: Pick<Problem, 'key' | 'where'>): void => {
+  const mustBeBots = (names: readonly string[], at: Pick<Problem, 'key' | 'where'>): void => {
     for (const name of names) {
       if (known.includes(name)) continue;
-      const meant = nearest(name, known);
       const told = { value: shown(name), message: 'there is no bot of this name', severity: 'warning' } as const;
-      problems.push({ ...place, ...told, ...(meant === undefined ? {} : { nearest: meant }) });
+      problems.push({ ...at, ...told, ...meant(name, known) });
     }
   };
   const read = async (key: string, parse: () => unknown, value?: string): Promise<void> => {
     try {
       await parse();
     } catch (error) {
-      const where = origins.get(key) ?? key;
       const found = value === undefined ? {} : { value: shown(value) };
       if (error instanceof AnalysisProfileError || error instanceof DiallingProfileError) problems.push(...error.problems);
-      else problems.push({ key, where, ...found, message: errorText(error) });
+      else problems.push({ ...place(key), ...found, message: errorText(error) });
     }
   };
   const { masterKeys, redisUrl } = secrets;
@@ -63,13 +62,10 @@ export async function startProblems(
   await read('dialling.folder', async () => {
     const { names } = await DiallingProfiles.load(dialling.folder);
     if (names.includes(dialling.profile)) return;
-    const meant = nearest(dialling.profile, names);
     const told = { value: shown(dialling.profile), message: `there is no such profile; there are ${names.join(', ')}` };
-    const place = { key: 'dialling.profile', where: origins.get('dialling.profile') ?? 'dialling.profile' };
-    problems.push({ ...place, ...told, ...(meant === undefined ? {} : { nearest: meant }) });
+    problems.push({ ...place('dialling.profile'), ...told, ...meant(dialling.profile, names) });
   });
   await read('dialling.prices', () => DialPrices.load(dialling.prices));
-  const place = (key: string): Pick<Problem, 'key' | 'where'> => ({ key, where: origins.get(key) ?? key });
   for (const entry of readDestinations(dialling.destinations).wrong) {
     const message = 'allowed are home, any, countries such as GB, and beginnings of numbers such as +8816';
     problems.push({ ...place('dialling.destinations'), value: shown(entry), message });
@@ -90,6 +86,6 @@ export async function startProblems(
   const { keepFixtures = '' } = settings.call;
   const kept = keepFixtures.split(',').map((name) => name.trim());
   const keptBots = kept.filter((name) => name !== '' && name !== '*');
-  mustBeBots(keptBots, { key: 'call.keepFixtures', where: origins.get('call.keepFixtures') ?? 'call.keepFixtures' });
+  mustBeBots(keptBots, place('call.keepFixtures'));
   return problems;
 }

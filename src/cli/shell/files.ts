@@ -1,8 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { errorText } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { UsageError } from './output.ts';
 
@@ -11,6 +12,15 @@ export async function readInput(path: string): Promise<Uint8Array> {
   if (path === '-') return buffer(process.stdin);
   requireFile(path);
   return readFile(path);
+}
+
+/** @throws UsageError for a file that cannot be read */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${errorText(error)}`);
+  }
 }
 
 /** @throws UsageError when there is no such file */

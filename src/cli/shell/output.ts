@@ -43,7 +43,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Parses an option that is a number. */
+/** Wrong usage whose message is a list of problems, a line each; it is printed as it is. */
+export class ProblemList extends UsageError {}
+
 export function numberOption(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('it is a number');

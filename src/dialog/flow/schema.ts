@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../../config/nearest.ts';
+import { didYouMean } from '../../config/nearest.ts';
 import { calendarDay, checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
 import { keysToPress, soundSource } from '../../config/bots.ts';
 import { ringMs, transferTarget } from '../../config/transfer-target.ts';
@@ -10,8 +10,8 @@ function strictGroup<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined;
       const texts = issue.keys.map((key) => {
-        const meant = nearest(key, Object.keys(shape));
-        return meant === undefined ? `no such key: ${key}` : `no such key: ${key}. Did you mean ${meant}?`;
+        const hint = didYouMean(key, Object.keys(shape));
+        return `no such key: ${key}${hint === '' ? '' : `.${hint}`}`;
       });
       return `${texts.join(' ')} Allowed here: ${Object.keys(shape).join(', ')}`;
     },
@@ -181,7 +181,6 @@ const date = z.string().refine((text) => {
   }
 }, 'a date such as 2026-12-25');
 
-/** Opening hours. */
 const hours = strictGroup({
   /** The flow's where absent. */
   timeZone: z.string().optional(),

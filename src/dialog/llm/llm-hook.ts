@@ -8,8 +8,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError, serverWords, AnswerDeadline } from '../wire.ts';
 import { boundedFetch } from '../bounded-fetch.ts';
-import type { Guard, Sources } from '../guard/guard.ts';
-import { guarded } from '../guard/guarded-speech.ts';
+import { type Guard, type Sources, guarded } from '../guard/guard.ts';
 import { CallTools, type UsedTool, useTool } from '../tools/call-tools.ts';
 import { ownTools } from '../tools/own-tools.ts';
 import { ToolBox } from '../tools/tool-box.ts';
@@ -157,12 +156,7 @@ export class LlmHook implements DialogHook {
     const isRepeat = turn.resumed !== undefined || turn.again === true;
     if (!isRepeat || turn.index !== this.#turn) this.#calls = [];
     this.#turn = turn.index;
-    const filler = turn.input.kind === 'no-input' ? this.#tools.filler(turn.call.language) : undefined;
-    if (filler !== undefined) {
-      yield { type: 'say', text: filler };
-      yield { type: 'gather', waits: true };
-      return;
-    }
+    if (yield* this.#tools.fill(turn)) return;
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     const { guard } = this.#settings;
     try {

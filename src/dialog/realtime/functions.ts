@@ -30,7 +30,6 @@ const askedKeys = z.object({
   say_again: z.string().min(1).max(500).catch('Please enter it on your keypad.'),
 });
 
-/** Keys that the model asked for. */
 export interface AskedKeys {
   readonly contract: AnswerContract;
   readonly sayAgain: string;

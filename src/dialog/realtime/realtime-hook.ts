@@ -146,12 +146,7 @@ export class RealtimeHook implements DialogHook {
       yield* secret.actions;
       if (secret.kind === 'ask-again') return;
     }
-    const filler = input.kind === 'no-input' ? this.#tools.filler(turn.call.language) : undefined;
-    if (filler !== undefined) {
-      yield { type: 'say', text: filler };
-      yield { type: 'gather', waits: true };
-      return;
-    }
+    if (yield* this.#tools.fill(turn)) return;
     using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     try {
       const either = AbortSignal.any([signal, deadline.signal]);

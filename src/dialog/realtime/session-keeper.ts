@@ -1,6 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import type { AudioFormat } from '../../audio/format.ts';
-import { MULAW_8K } from '../../audio/format.ts';
+import { type AudioFormat, MULAW_8K } from '../../audio/format.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { type DialogTurn, withoutSounds } from '../port.ts';
 import { CallerAudio } from './caller-audio.ts';
@@ -78,7 +77,6 @@ export class SessionKeeper {
     this.#line = line;
   }
 
-  /** Opens the first session. */
   open(): void {
     if (!this.#isClosed) this.#session ??= this.#opened();
   }

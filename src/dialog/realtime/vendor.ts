@@ -10,7 +10,6 @@ export interface ModelFunction {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-/** What a session is opened with. */
 export interface SessionSetup {
   readonly model: string;
   /** The model's own voice; its default where undefined. */

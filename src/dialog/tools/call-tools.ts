@@ -14,7 +14,6 @@ const MOST_RUNNING = 4;
 const MOST_SOURCES = 64;
 const MOST_SAVED_CHARACTERS = 4_000;
 
-/** What a tool has answered. */
 export type ToolAnswer =
   | { readonly kind: 'result'; readonly text: string }
   /** It goes on running. `say`: the bot's words meanwhile, from its file; `text`: what the model is told. */
@@ -49,6 +48,11 @@ interface SlowCall {
   done: Promise<unknown>;
 }
 
+function slowCall(name: string, args: string, clock: Clock, text?: string): SlowCall {
+  const done = Promise.resolve();
+  return { name, args, text, abort: new AbortController(), sinceMs: clock.nowMs(), toldIn: undefined, fillers: 0, done };
+}
+
 /** Slow calls of a dead process, and results that were not told. */
 const savedCalls = z.array(z.object({ name: z.string(), args: z.string(), text: z.string().optional() }));
 
@@ -67,18 +71,7 @@ export class CallTools {
     this.#box = box;
     this.#clock = clock;
     this.#release = box.hold();
-    this.#slow = (savedCalls.safeParse(saved).data ?? []).map(({ name, args, text = LOST }) => {
-      return {
-        name,
-        args,
-        text,
-        abort: new AbortController(),
-        sinceMs: clock.nowMs(),
-        toldIn: undefined,
-        fillers: 0,
-        done: Promise.resolve(),
-      };
-    });
+    this.#slow = (savedCalls.safeParse(saved).data ?? []).map(({ name, args, text = LOST }) => slowCall(name, args, clock, text));
   }
 
   /** What the model is told of the tools. Rejects only when the signal aborts. */
@@ -145,18 +138,8 @@ export class CallTools {
       return { kind: 'later', say: undefined, text: 'It is still running. The result comes by itself.' };
     if (this.running.length >= MOST_RUNNING)
       return { kind: 'result', text: 'error: too much is running already; wait for a result' };
-    const abort = new AbortController();
-    const sinceMs = this.#clock.nowMs();
-    const call: SlowCall = {
-      name,
-      args: given,
-      abort,
-      sinceMs,
-      text: undefined,
-      toldIn: undefined,
-      fillers: 0,
-      done: Promise.resolve(),
-    };
+    const call = slowCall(name, given, this.#clock);
+    const { abort } = call;
     this.#slow.push(call);
     const done = tool
       .run(args, turn, slow?.timeoutMs ?? tool.timeoutMs, abort.signal)
@@ -186,10 +169,14 @@ export class CallTools {
     };
   }
 
-  /** The next true words for a caller who waits in silence; undefined where nothing runs, or the file has none left. */
-  filler(language: string): string | undefined {
-    const waiting = this.#slow.find(({ text }) => text === undefined);
-    return waiting && this.#fillerOf(waiting, language);
+  /** Says the next true words to a caller who waits for a result in silence. @returns false where nothing runs, or the file has none left */
+  *fill({ input, call }: DialogTurn): Generator<DialogAction, boolean> {
+    const waiting = input.kind === 'no-input' ? this.#slow.find(({ text }) => text === undefined) : undefined;
+    const text = waiting && this.#fillerOf(waiting, call.language);
+    if (text === undefined) return false;
+    yield { type: 'say', text };
+    yield { type: 'gather', waits: true };
+    return true;
   }
 
   #fillerOf(call: SlowCall, language: string): string | undefined {

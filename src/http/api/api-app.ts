@@ -72,7 +72,6 @@ export function about<const Schema extends FastifySchema>(
   return { config: typeof config === 'string' ? { scope: config } : config, schema: { ...schema, summary } };
 }
 
-/** What the API serves. */
 export interface ApiDeps {
   readonly keys: ApiKeyBook;
   readonly store: Pick<
@@ -239,7 +238,6 @@ export interface DialOrders {
   readonly settings: Pick<Settings['dialling'], 'profile' | 'zoneSource' | 'defaultRegion' | 'ringTimeoutMs'>;
 }
 
-/** Campaigns. */
 export interface CampaignOrders {
   readonly control: CampaignControl;
   readonly campaigns: Pick<CampaignRepository, 'page'>;

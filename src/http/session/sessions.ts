@@ -51,7 +51,6 @@ const sessionClaims = z.object({
 
 type Claims = z.output<typeof sessionClaims>;
 
-/** The signed-in user. */
 export interface SessionUser extends ConsoleUser {
   readonly csrf: Secret;
   readonly principal: Principal;

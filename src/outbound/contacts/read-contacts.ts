@@ -104,25 +104,27 @@ const PIECE_BYTES = 8192;
  * @throws ContactsFileError for an unusable file: not CSV, without a column of numbers, over a limit
  */
 export async function* readContacts(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
-  const { defaultRegion } = options;
-  if (defaultRegion !== undefined && !isRegion(defaultRegion)) {
-    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
-  }
+  checkRegion(options.defaultRegion);
   const limits = { ...CONTACT_LIMITS, ...options.limits };
   const reader = new CsvReader(limits.maxRowCharacters);
   const seen = new NumberSet();
-  let columns: Columns | undefined;
+  let columns: (Columns & { readonly headings: readonly string[] }) | undefined;
   let count = 0;
   const rowsOf = function* (rows: readonly CsvRow[]): Generator<ContactRow> {
     for (const row of rows) {
       if (columns === undefined) {
         columns = columnsOf(row, options, limits);
-        options.onColumns?.(columnsView(columns));
+        options.onColumns?.(columns.view);
         continue;
       }
       count += 1;
       if (count > limits.maxRows) throw new ContactsFileError(`the file has more than ${limits.maxRows} rows: split it`);
-      yield 'reason' in row ? { kind: 'refused', ...row } : contactRow(row, columns, options, limits, seen);
+      if ('reason' in row) yield { kind: 'refused', ...row };
+      else {
+        const { headings } = columns;
+        const cells = row.cells.map((cell, index) => [headings[index] || String(index + 1), cell] as const);
+        yield contactOfCells(row.line, new Map(cells), columns, { ...options, limits }, seen);
+      }
     }
   };
   for await (const text of decoded(source, options.encoding ?? 'utf-8')) yield* rowsOf(reader.push(text));
@@ -173,12 +175,19 @@ function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
   return new TextDecoder(first === 0xef && second === 0xbb ? 'utf-8' : encoding);
 }
 
-interface Columns {
-  readonly headings: readonly string[];
-  /** Names of the variables; undefined for other columns. */
-  readonly names: readonly (string | undefined)[];
-  readonly number: number;
-  readonly zone: number | undefined;
+/** What a file's columns, or the members of its objects, mean. */
+export interface Columns {
+  readonly number: string;
+  /** Empty without a zone. */
+  readonly zone: string;
+  readonly variables: readonly (readonly [column: string, name: string])[];
+  readonly view: readonly ContactColumn[];
+}
+
+/** @param region ISO 3166 code @throws ContactsFileError */
+export function checkRegion(region: string | undefined): void {
+  if (region !== undefined && !isRegion(region))
+    throw new ContactsFileError(`${region} is not a region: an ISO 3166 code such as IN or US is expected`);
 }
 
 /**
@@ -198,34 +207,40 @@ export function headerNames(header: CsvRow, maxColumns: number): string[] {
 }
 
 /** @throws ContactsFileError */
-function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimits): Columns {
+function columnsOf(
+  header: CsvRow,
+  options: ContactsOptions,
+  limits: ContactLimits,
+): Columns & { readonly headings: readonly string[] } {
   const names = headerNames(header, limits.maxColumns);
   const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
   if (twice !== undefined) throw new ContactsFileError(`two columns are called ${twice}: rename one of them`);
+  const { numberColumn: wanted = `one of ${NUMBER_COLUMNS.join(', ')}`, zoneColumn } = options;
+  const missing = (name: string): ContactsFileError =>
+    new ContactsFileError(`no column is called ${name}: the file has ${names.join(', ').slice(0, 200)}`);
   const number = columnNamed(options.numberColumn, NUMBER_COLUMNS, names);
-  if (number === undefined) {
-    const wanted = options.numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
-    throw new ContactsFileError(`no column is called ${wanted}: the file has ${names.join(', ').slice(0, 200)}`);
-  }
-  const zone = columnNamed(options.zoneColumn, ZONE_COLUMNS, names);
-  if (zone === undefined && options.zoneColumn !== undefined) {
-    throw new ContactsFileError(`no column is called ${options.zoneColumn}: the file has ${names.join(', ').slice(0, 200)}`);
-  }
-  const variables = variableNames(names, options.variables);
-  return {
-    headings: names,
-    names: variables.map((name, index) => (index === number || index === zone || name === '' ? undefined : name)),
-    number,
-    zone,
-  };
+  if (number === undefined) throw missing(wanted);
+  const zone = columnNamed(zoneColumn, ZONE_COLUMNS, names);
+  if (zone === undefined && zoneColumn !== undefined) throw missing(zoneColumn);
+  return { headings: names, ...meaningOf(names, number, zone, options.variables) };
 }
 
-function columnsView({ headings, names, number, zone }: Columns): ContactColumn[] {
-  return headings.map((column, index) => {
-    const variable = names[index];
-    if (index === number || index === zone) return { column, becomes: index === number ? 'number' : 'zone' };
-    return variable === undefined ? { column, becomes: 'nothing' } : { column, becomes: 'variable', variable };
+/** @param variables as in the options @throws ContactsFileError */
+export function meaningOf(
+  names: readonly string[],
+  number: string,
+  zone: string | undefined,
+  variables: ContactsOptions['variables'],
+): Columns {
+  const renamed = variableNames(names, variables);
+  const view = names.map((column, index): ContactColumn => {
+    if (column !== '' && (column === number || column === zone))
+      return { column, becomes: column === number ? 'number' : 'zone' };
+    const variable = renamed[index] ?? '';
+    return variable === '' ? { column, becomes: 'nothing' } : { column, becomes: 'variable', variable };
   });
+  const pairs = view.flatMap(({ column, variable }) => (variable === undefined ? [] : [[column, variable] as const]));
+  return { number, zone: zone ?? '', variables: pairs, view };
 }
 
 /**
@@ -253,39 +268,45 @@ export function variableName(cell: string): string {
     .replaceAll(/^_+|_+$/gu, '');
 }
 
-export function columnNamed(wanted: string | undefined, usual: readonly string[], names: readonly string[]): number | undefined {
+export function columnNamed(wanted: string | undefined, usual: readonly string[], names: readonly string[]): string | undefined {
   const candidates = wanted === undefined ? usual : [variableName(wanted)];
-  const found = candidates.map((name) => names.indexOf(name)).find((index) => index >= 0);
-  return found;
+  return candidates.find((name) => names.includes(name));
 }
 
-function contactRow(
-  { line, cells }: { readonly line: number; readonly cells: readonly string[] },
-  { headings, names, number: numberColumn, zone: zoneColumn }: Columns,
-  { tenantId, defaultRegion }: ContactsOptions,
-  limits: ContactLimits,
+/** Reads one contact. @param cells by column; those that are no text are refused */
+export function contactOfCells(
+  line: number,
+  cells: ReadonlyMap<string, unknown>,
+  { number, zone, variables }: Columns,
+  { limits, ...options }: ContactsOptions & { readonly limits: ContactLimits },
   seen: NumberSet,
 ): ContactRow {
-  for (const [index, cell] of cells.entries()) {
-    const problem = cellProblem(cell, limits.maxCellCharacters);
-    const column = headings[index] === '' ? String(index + 1) : (headings[index] ?? '');
-    if (problem !== undefined)
-      return refusedRow(line, `column ${column} ${problem}`, { column, value: cell, accepted: textOf(limits) });
+  for (const [column, cell] of cells) {
+    const isText = typeof cell === 'string';
+    const problem = isText ? cellProblem(cell, limits.maxCellCharacters) : 'is neither text nor number';
+    if (problem === undefined) continue;
+    const value = isText ? cell : jsonOf(cell);
+    return refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
   }
-  const variables: Record<string, string> = {};
-  for (const [index, name] of names.entries()) {
-    const cell = name === undefined ? '' : (cells[index] ?? '').trim();
-    if (name !== undefined && cell !== '') variables[name] = cell;
+  const cellOf = (column: string): string => String(cells.get(column) ?? '').trim();
+  const named = variables.map(([column, name]) => [name, cellOf(column)] as const).filter(([, value]) => value !== '');
+  const given = { line, number: String(cells.get(number) ?? ''), zone: cellOf(zone), columns: { number, zone } };
+  return contactOf({ ...given, variables: Object.fromEntries(named) }, options, seen);
+}
+
+/** A value may be nested too deeply to serialise. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Array.isArray(value) ? '[…]' : '{…}';
   }
-  const zone = zoneColumn === undefined ? '' : (cells[zoneColumn] ?? '').trim();
-  const columns = { number: headings[numberColumn] ?? '', zone: headings[zoneColumn ?? -1] ?? '' };
-  return contactOf({ line, number: cells[numberColumn] ?? '', zone, variables, columns }, { tenantId, defaultRegion }, seen);
 }
 
 /** Cells are shown up to this length. */
 const SHOWN_CHARACTERS = 80;
 
-export function refusedRow(line: number, reason: string, cell: RefusedCell): ContactRow {
+function refusedRow(line: number, reason: string, cell: RefusedCell): ContactRow {
   return { kind: 'refused', line, reason, ...shownCell(cell) };
 }
 

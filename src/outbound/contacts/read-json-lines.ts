@@ -1,21 +1,18 @@
-import { isRegion } from '../number.ts';
 import { NumberSet } from './number-set.ts';
 import {
-  cellProblem,
+  checkRegion,
   columnNamed,
+  type Columns,
   CONTACT_LIMITS,
-  contactOf,
-  type ContactColumn,
+  contactOfCells,
   type ContactRow,
   ContactsFileError,
   type ContactsOptions,
   decoded,
+  meaningOf,
   NUMBER_COLUMNS,
   readContacts,
-  refusedRow,
-  textOf,
   variableName,
-  variableNames,
   ZONE_COLUMNS,
 } from './read-contacts.ts';
 
@@ -55,9 +52,7 @@ export async function* readContactsFile(source: AsyncIterable<Uint8Array>, optio
  * @throws ContactsFileError when no contact has a number, or a limit is exceeded
  */
 async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
-  const { tenantId, defaultRegion } = options;
-  if (defaultRegion !== undefined && !isRegion(defaultRegion))
-    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
+  checkRegion(options.defaultRegion);
   const limits = { ...CONTACT_LIMITS, ...options.limits };
   const seen = new NumberSet();
   let count = 0;
@@ -80,30 +75,7 @@ async function* readJsonLines(source: AsyncIterable<Uint8Array>, options: Contac
     }
     const columns = placesOf([...cells.keys()], options, count === 1);
     if (count === 1) options.onColumns?.(columns.view);
-    const wrong = [...cells].find(
-      ([, cell]) => typeof cell !== 'string' || cellProblem(cell, limits.maxCellCharacters) !== undefined,
-    );
-    if (wrong !== undefined) {
-      const [column, cell] = wrong;
-      const isText = typeof cell === 'string';
-      const problem = isText ? cellProblem(cell, limits.maxCellCharacters) : 'is neither text nor number';
-      const value = isText ? cell : jsonOf(cell);
-      yield refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
-      continue;
-    }
-    const cell = (column: string): string => {
-      const given = cells.get(column);
-      return typeof given === 'string' ? given.trim() : '';
-    };
-    const variables = Object.fromEntries(
-      columns.variables.map(([column, name]) => [name, cell(column)]).filter(([, value]) => value !== ''),
-    );
-    const { number, zone } = columns;
-    yield contactOf(
-      { line, number: cell(number), zone: cell(zone), variables, columns: { number, zone } },
-      { tenantId, defaultRegion },
-      seen,
-    );
+    yield contactOfCells(line, cells, columns, { ...options, limits }, seen);
   }
   if (count === 0) throw new ContactsFileError(`the file is empty: ${OBJECT} is expected`);
 }
@@ -149,43 +121,18 @@ function cellsOf(text: string): Map<string, unknown> | undefined {
   return new Map(cells);
 }
 
-/** A value may be nested too deeply to serialise. */
-function jsonOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return Array.isArray(value) ? '[…]' : '{…}';
-  }
-}
-
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-interface Places {
-  readonly number: string;
-  /** Empty without a zone. */
-  readonly zone: string;
-  readonly variables: readonly (readonly [column: string, name: string])[];
-  readonly view: readonly ContactColumn[];
-}
-
 /** @throws ContactsFileError */
-function placesOf(names: readonly string[], { numberColumn, zoneColumn, variables }: ContactsOptions, isFirst: boolean): Places {
-  const found = names[columnNamed(numberColumn, NUMBER_COLUMNS, names) ?? -1];
+function placesOf(names: readonly string[], { numberColumn, zoneColumn, variables }: ContactsOptions, isFirst: boolean): Columns {
+  const found = columnNamed(numberColumn, NUMBER_COLUMNS, names);
   const wanted = numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
   if (found === undefined && isFirst)
     throw new ContactsFileError(`no member is called ${wanted}: the first line has ${names.join(', ').slice(0, 200)}`);
-  const number = found ?? variableName(numberColumn ?? 'phone');
-  const zone = names[columnNamed(zoneColumn, ZONE_COLUMNS, names) ?? -1] ?? '';
   // A missing member is an empty cell.
   const known = Object.fromEntries(Object.entries(variables ?? {}).filter(([column]) => names.includes(variableName(column))));
-  const renamed = variableNames(names, known);
-  const view = names.map((column, index): ContactColumn => {
-    if (column === number || column === zone) return { column, becomes: column === number ? 'number' : 'zone' };
-    const variable = renamed[index] ?? '';
-    return variable === '' ? { column, becomes: 'nothing' } : { column, becomes: 'variable', variable };
-  });
-  const pairs = view.flatMap(({ column, variable }) => (variable === undefined ? [] : [[column, variable] as const]));
-  return { number, zone, variables: pairs, view };
+  const zone = columnNamed(zoneColumn, ZONE_COLUMNS, names);
+  return meaningOf(names, found ?? variableName(numberColumn ?? 'phone'), zone, known);
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
 import { type Consent, type SuppressionEntry, EVIDENCE_KINDS, PURPOSES } from '../../records/dialling.ts';
-import { isRegion, readNumber } from '../number.ts';
+import { readNumber } from '../number.ts';
 import {
   cellProblem,
+  checkRegion,
   columnNamed,
   CONTACT_LIMITS,
   ContactsFileError,
@@ -108,8 +109,7 @@ async function* rowsOf<Entry extends { readonly number: string }>(
   read: Read<Entry>,
 ): AsyncGenerator<ListRow<Entry>> {
   const { defaultRegion } = options;
-  if (defaultRegion !== undefined && !isRegion(defaultRegion))
-    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
+  checkRegion(defaultRegion);
   const reader = new CsvReader(CONTACT_LIMITS.maxRowCharacters);
   let columns: Columns | undefined;
   let refused = 0;
@@ -141,8 +141,8 @@ interface Columns {
 /** @throws ContactsFileError */
 function columnsOf(header: CsvRow, { numberColumn, defaultRegion }: ListOptions, mayBePlain: boolean): Columns {
   const names = headerNames(header, CONTACT_LIMITS.maxColumns);
-  const number = columnNamed(numberColumn, NUMBER_COLUMNS, names);
-  if (number !== undefined) return { names, number, isPlain: false };
+  const named = columnNamed(numberColumn, NUMBER_COLUMNS, names);
+  if (named !== undefined) return { names, number: names.indexOf(named), isPlain: false };
   const [first = ''] = 'cells' in header ? header.cells : [];
   const isNumber = !('reason' in readNumber(first, defaultRegion)) || /^[+(]?\d[\d\s().-]{4,}$/u.test(first.trim());
   if (mayBePlain && numberColumn === undefined && names.length === 1 && isNumber)

@@ -4,7 +4,6 @@ import { check, type Expectation } from './expectation.ts';
 import type { ChatScript } from './script.ts';
 import type { TextCall } from './text-call.ts';
 
-/** An expectation that was not met. */
 export interface UnmetExpectation {
   /** Line of the script, from 1; undefined for one of the command line. */
   readonly line: number | undefined;

@@ -205,7 +205,6 @@ function quoted(text: string): string {
   return `"${text}"`;
 }
 
-/** The text in one line. */
 export function spaced(text: string): string {
   return text.replaceAll(/\s+/gu, ' ').trim();
 }

@@ -1,6 +1,6 @@
 import { momentOf } from '../../language/index.ts';
 import { type Bot, botsOfTenant } from '../../config/bots.ts';
-import { nearest } from '../../config/nearest.ts';
+import { didYouMean } from '../../config/nearest.ts';
 import type { Settings } from '../../config/schema.ts';
 import { whenDownOf } from '../../dialog/fail-over.ts';
 import { loadBotDialog } from '../../dialog/bot-dialog.ts';
@@ -110,8 +110,7 @@ function chatBot(bots: readonly Bot[], name: string | undefined, folder: string)
   }
   const bot = bots.find((each) => each.name === name);
   if (bot !== undefined) return bot;
-  const meant = nearest(name, known);
-  const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+  const question = didYouMean(name, known);
   throw new ChatUsageError(`there is no sound bot "${name}"; the bots here are: ${known.join(', ') || 'none'}.${question}`);
 }
 

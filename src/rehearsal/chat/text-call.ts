@@ -75,7 +75,6 @@ export class TextCall implements AsyncDisposable {
   #turn: TurnState = initialTurn();
   /** A filler covers the wait. */
   #covers = false;
-  /** The caller interrupted the bot. */
   #interrupted = false;
   /** The caller's last words, without card numbers. */
   #said = '';
@@ -166,7 +165,6 @@ export class TextCall implements AsyncDisposable {
     return true;
   }
 
-  /** The caller hangs up. */
   async hangUp(): Promise<void> {
     await this.#botFinishes();
     if (this.#record !== undefined) return;

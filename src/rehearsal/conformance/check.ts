@@ -9,7 +9,6 @@ export type Finding = { readonly is: 'passed' } | { readonly is: 'warned' | 'fai
 /** One rule for a bot author's server, and how it is tried. */
 export interface Check {
   readonly name: string;
-  /** What the server has to do. */
   readonly rule: string;
   /** A rejection counts as failed, with the error's text. */
   readonly run: () => Promise<Finding>;

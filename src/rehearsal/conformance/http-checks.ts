@@ -1,12 +1,12 @@
 import type { Secret } from '../../config/secrets.ts';
 import { readAnswer } from '../../dialog/http-hook.ts';
 import type { DialogAction, DialogTurn } from '../../dialog/port.ts';
-import { signedHeaders } from '../../dialog/wire.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { traceHeaders } from '../../observability/trace-context.ts';
-import { allPass, type Check, failed, type Finding, PASSED } from './check.ts';
-import { CUT_HISTORY, laterTurns, sampleCall, sampleMessageId, sampleTurn } from './sample-turns.ts';
+import { allPass, type Check, type Finding, PASSED } from './check.ts';
+import { CUT_HISTORY, laterTurns, sampleCall, sampleTurn } from './sample-turns.ts';
+import { signature, signatureChecks, type Signing } from './signing.ts';
 
 /** The server of an `http` bot that is checked. */
 export interface CheckedServer {
@@ -17,9 +17,6 @@ export interface CheckedServer {
   readonly timeoutMs: number;
 }
 
-/** How a request is signed. */
-type Signing = 'right' | 'wrong' | 'missing' | 'old';
-
 interface Answer {
   readonly actions: readonly DialogAction[];
   readonly tookMs: number;
@@ -27,8 +24,6 @@ interface Answer {
 
 /** A caller is told to wait after this long. */
 const SOON_MS = 1_500;
-/** Older timestamps are to be refused (Standard Webhooks specification, "Verifying the timestamp"). */
-const OLD_MS = 10 * 60_000;
 const CALLS_AT_ONCE = 10;
 const SLOW_READER_MS = 150;
 const MOST_SLOW_READS = 40;
@@ -61,7 +56,11 @@ export function httpChecks(server: CheckedServer): readonly Check[] {
     ...callChecks(probe),
     ...repeatChecks(probe),
     ...robustnessChecks(probe),
-    ...signatureChecks(probe, server),
+    ...signatureChecks(server, 'request', 'anybody who knows the address can talk to the bot', async (signing) => {
+      const { status, body } = await probe.post(sampleTurn(sampleCall(), 0, { kind: 'start' }), { signing });
+      await body?.cancel();
+      return status;
+    }),
   ];
 }
 
@@ -217,25 +216,6 @@ function robustnessChecks(probe: HttpProbe): Check[] {
   ];
 }
 
-function signatureChecks(probe: HttpProbe, { secret }: CheckedServer): Check[] {
-  const refused = (signing: Exclude<Signing, 'right'>, what: string): Check => ({
-    name: `a signature that is ${signing}`,
-    rule: `a request whose ${what} is refused with 4xx`,
-    run: async () => {
-      if (secret === undefined) return { is: 'skipped', got: 'no secret was given (--secret-env NAME)' };
-      const response = await probe.post(sampleTurn(sampleCall(), 0, { kind: 'start' }), { signing });
-      await response.body?.cancel();
-      if (response.status >= 400 && response.status < 500) return PASSED;
-      return failed(`it was answered with ${response.status}: anybody who knows the address can talk to the bot`);
-    },
-  });
-  return [
-    refused('wrong', 'signature belongs to another body'),
-    refused('missing', 'signature is missing'),
-    refused('old', 'timestamp is ten minutes old'),
-  ];
-}
-
 /** Sends requests as a gateway does, and some as it never would. */
 class HttpProbe {
   readonly #server: CheckedServer;
@@ -287,7 +267,7 @@ class HttpProbe {
     asked: DialogTurn,
     { signing = 'right', signal }: { readonly signing?: Signing; readonly signal?: AbortSignal },
   ): Promise<Response> {
-    const { url, timeoutMs } = this.#server;
+    const { url, secret, timeoutMs } = this.#server;
     const { idempotencyKey, ...turn } = asked;
     const body = JSON.stringify({ version: 1, ...turn });
     const late = AbortSignal.timeout(timeoutMs);
@@ -296,18 +276,10 @@ class HttpProbe {
       accept: 'application/json, application/x-ndjson, text/event-stream, text/plain',
       'idempotency-key': idempotencyKey,
       ...traceHeaders(asked.call.callId, asked.index),
-      ...this.#signature(signing, body),
+      ...signature(secret, signing, body),
     };
     const either = signal === undefined ? late : AbortSignal.any([signal, late]);
     return fetch(url, { method: 'POST', headers, body, signal: either, redirect: 'error' });
-  }
-
-  #signature(signing: Signing, body: string): Readonly<Record<string, string>> {
-    const secret = this.#server.secret?.reveal();
-    if (secret === undefined || signing === 'missing') return {};
-    const id = sampleMessageId();
-    const now = systemClock.wallMs();
-    return signedHeaders(secret, id, signing === 'old' ? now - OLD_MS : now, signing === 'wrong' ? `${body} ` : body);
   }
 }
 

@@ -1,15 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { complete, impossible } from '../../language/index.ts';
 import { newId } from '../../kernel/ids.ts';
 import { type CallFacts, type DialogTurn, TRANSFER_OUTCOMES, type TurnInput } from '../../dialog/port.ts';
 
 const CALLER = '+15550100001';
 const NUMBER = '+15550100002';
-
-/** The `webhook-id` of a request that no other check has. */
-export function sampleMessageId(): string {
-  return `msg_${randomUUID()}`;
-}
 
 /** A call that no other check has. */
 export function sampleCall(more: Partial<CallFacts> = {}): CallFacts {

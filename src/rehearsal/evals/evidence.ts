@@ -26,7 +26,6 @@ export interface CallTimes {
   readonly durationMs: number;
 }
 
-/** What a call cost. */
 export interface CallPrice {
   readonly currency: string;
   readonly total: number;
@@ -72,7 +71,7 @@ export interface Evidence {
   readonly sound?: string | undefined;
 }
 
-/** Of a call that could not be made. */
+/** Evidence for a call that could not be made. */
 export function nothingOf({ name, language }: { readonly name: string; readonly language: string }, problem: string): Evidence {
   return {
     lines: [],

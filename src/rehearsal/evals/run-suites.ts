@@ -47,7 +47,6 @@ export interface EvalOptions {
   readonly signal: AbortSignal;
   /** A call that was made before, by the same suite, bot and seed: it is not made again. */
   readonly made?: ((suite: Suite, scenario: ScenarioDocument, seed: number) => RunResult | undefined) | undefined;
-  /** Called after each call. */
   readonly onCall: (done: {
     readonly scenario: ScenarioResult;
     readonly result: RunResult;
@@ -186,7 +185,6 @@ async function callerOf(
   return new ScriptedCaller(caller, new SeededRandom(seed, `${suite.bot}/${scenario}`));
 }
 
-/** A caller who is not there. */
 function absentCaller(error: unknown): Pick<Caller, 'unused'> & { readonly problem: string } {
   return { unused: [], problem: `the kept call cannot be played: ${errorTextWithCause(error)}` };
 }

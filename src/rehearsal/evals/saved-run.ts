@@ -78,7 +78,6 @@ export type SavedRun = z.output<typeof savedRun>;
 const MOST_CALLS = 3;
 
 export interface RunFacts extends Pick<SavedRun, 'id' | 'startedAtMs' | 'endedAtMs' | 'depth' | 'seed' | 'stopped'> {
-  /** Of a bot, by its name. */
   readonly botFacts: (bot: string) => { readonly tenant: string; readonly version: string };
   /** The latest runs of the same depth, newest first. */
   readonly before: readonly SavedRun[];

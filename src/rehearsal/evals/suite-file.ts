@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Bot } from '../../config/bots.ts';
-import { nearest } from '../../config/nearest.ts';
+import { meant } from '../../config/nearest.ts';
 import type { Problem } from '../../config/problem.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { readYaml } from '../../config/yaml-document.ts';
@@ -25,7 +25,6 @@ interface KnownBot {
   readonly bot: Bot;
   /** Undefined for a bot of another kind. */
   readonly flow: Flow | undefined;
-  /** Of the suite. */
   readonly path: string;
 }
 
@@ -101,11 +100,6 @@ async function readSuite(path: string, bots: readonly Bot[]): Promise<ReadSuite>
 
 function lineOf({ where }: Problem): number {
   return Number(/\d+$/u.exec(where)?.[0] ?? 0);
-}
-
-function meant(word: string, known: readonly string[]): { nearest?: string } {
-  const found = nearest(word, known);
-  return found === undefined ? {} : { nearest: found };
 }
 
 const CONTRACT_KINDS: readonly string[] = answerContract.options.map((option) => option.shape.kind.value);

@@ -89,7 +89,7 @@ const manner = z.strictObject({
   language: z.string().min(2).max(35).optional(),
   voice: z.string().min(1).max(100).optional(),
   rate: z.number().min(0.5).max(2).optional(),
-  /** Of calls with sound. */
+  /** Faults of the caller's line, in calls with sound. */
   line: z
     .strictObject({
       /** Share of the caller's frames that are lost. */

@@ -40,7 +40,6 @@ export class FixtureKeeping {
     void this.#clean();
   }
 
-  /** A recorder for a call, if it is to be recorded. */
   readonly record = (identity: CallIdentity, services: CallServices, timing: CallTiming): CallRecorder | undefined => {
     const { bot } = identity;
     if (!this.#bots.has('*') && !this.#bots.has(bot.name)) return undefined;

@@ -362,7 +362,7 @@ test.each([
   [['--say', 'hi'], 2, 'name a bot: '],
   [['desk', '--at', 'noon', '--say', 'hi'], 2, '"noon" is no date and time'],
   [['desk', '--expect', '[hangup]'], 2, '--expect "[hangup]": there is no [hangup]; there are slot, end,'],
-  [['desk', '--script', '/nowhere.chat'], 2, 'the script cannot be read: ENOENT'],
+  [['desk', '--script', '/nowhere.chat'], 2, '/nowhere.chat cannot be read: ENOENT'],
   [['broken', '--say', 'hi'], 1, 'none.mjs'],
   [['desk', '--say', '/wait'], 1, 'line 1: there is no command /wait'],
   [['desk', '--say', '9876543210', 'yes', '#4111111111111111', 'more'], 1, 'the call had ended (transferred) before line 4'],

@@ -233,7 +233,7 @@ scenarios.0.expect.heard (other/bad.yaml:6): no such key in a suite. Did you mea
   });
 
   it.each([
-    { args: ['--depth', 'line'], says: 'calls through a real Asterisk are no part of this command yet' },
+    { args: ['--depth', 'line'], says: 'Allowed choices are text, sound' },
     { args: ['none'], says: 'offhook eval: there is no file, folder or bot "none"' },
     { args: ['--only', 'nothing'], says: 'offhook eval: no scenario has this name or tag' },
     { args: ['--share', '2'], says: 'it is a number above 0, up to 1' },

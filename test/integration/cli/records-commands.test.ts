@@ -28,5 +28,5 @@ it('names a broken API key file in one line', async () => {
   await writeFile(join(folder.path, 'api-keys.json'), '{');
   const finished = await runCommand(['api-keys', 'list'], { OFFHOOK_DATA_DIR: folder.path });
   expect(finished).toMatchObject({ code: 1, stdout: '' });
-  expect(finished.stderr).toMatch(/^offhook api-keys: [^\n]*api-keys\.json holds no API keys that can be read: [^\n]*\n$/u);
+  expect(finished.stderr).toMatch(/^offhook api-keys list: [^\n]*api-keys\.json holds no API keys that can be read: [^\n]*\n$/u);
 });

@@ -7,7 +7,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 import { loadCodeTools } from '../../../src/dialog/llm/tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
-import type { DialogHook } from '../../../src/dialog/port.ts';
+import type { DialogHook, DialogHookFactory } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -21,7 +21,7 @@ interface Request {
   readonly tools: { function: { name: string } }[];
 }
 
-function hookAt(url: string, settings: Partial<LlmHookSettings> = {}, saved?: unknown): DialogHook {
+function hooksAt(url: string, settings: Partial<LlmHookSettings> = {}): DialogHookFactory {
   const base = {
     baseUrl: `${url}/v1`,
     model: 'small',
@@ -33,7 +33,11 @@ function hookAt(url: string, settings: Partial<LlmHookSettings> = {}, saved?: un
     tools: [],
     transfers: {},
   };
-  return llmHooks({ ...base, ...settings }, systemClock).create(CALL, saved);
+  return llmHooks({ ...base, ...settings }, systemClock);
+}
+
+function hookAt(url: string, settings?: Partial<LlmHookSettings>, saved?: unknown): DialogHook {
+  return hooksAt(url, settings).create(CALL, saved);
 }
 
 /** Streams deltas the way an OpenAI-compatible server does. */
@@ -325,22 +329,7 @@ it('leaves out what a model refuses, in every later call as well', async () => {
       refuse(response, unsupported('temperature', said, 'unsupported_value'));
     } else stream(response, words('Hello.'));
   });
-  const url = await server.listen();
-  const hooks = llmHooks(
-    {
-      baseUrl: `${url}/v1`,
-      model: 'my-deployment',
-      secret: undefined,
-      instructions: 'x',
-      temperature: 0.2,
-      maxTokens: 100,
-      timeoutMs: 5_000,
-      turnTimeoutMs: 20_000,
-      tools: [],
-      transfers: {},
-    },
-    systemClock,
-  );
+  const hooks = hooksAt(await server.listen(), { temperature: 0.2 });
   const both = await Promise.all([1, 2].map(() => actionsOf(hooks.create(CALL), turnOf(spoken('hi')))));
   expect(both.map(textOf)).toEqual(['Hello.', 'Hello.']);
   const before = server.asked.length;

@@ -44,11 +44,7 @@ describe('what the API says of one call', () => {
 
   const keyWith = (...scopes: ApiScope[]): string => api.keys.create({ name: 'test', tenantId: 'default', scopes }, 0).secret;
   const ask = (path: string, body?: object, key = api.key): Promise<Response> =>
-    fetch(`${api.url}/api/calls/${path}`, {
-      method: body === undefined ? 'GET' : 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    api.send(body === undefined ? 'GET' : 'POST', `/calls/${path}`, body, key);
   const audited = async (action: string): Promise<unknown[]> =>
     (await api.audit())
       .split('\n')
@@ -149,14 +145,7 @@ describe('what the API says of one call', () => {
   });
 
   it('holds a call for the law, so that nothing erases it, until the hold is lifted', async () => {
-    const erase = async (): Promise<unknown> => {
-      const answer = await fetch(`${api.url}/api/erasures`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ call: CALL }),
-      });
-      return answer.json();
-    };
+    const erase = async (): Promise<unknown> => (await api.send('POST', '/erasures', { call: CALL })).json();
     expect((await ask(`${CALL}/hold`, { on: true }, keyWith('analyses:write'))).status).toBe(403);
     expect(await (await ask(`${CALL}/hold`, { on: true })).json()).toEqual({ legalHold: true });
     expect(await erase()).toMatchObject({ erased: [], held: [CALL] });

@@ -76,22 +76,7 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-const send = async (
-  method: string,
-  path: string,
-  body?: object,
-  key = api.key,
-  headers: Record<string, string> = {},
-): Promise<Response> =>
-  fetch(`${api.url}/api${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key}`,
-      ...headers,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+const { send } = api;
 const keyWith = async (...scopes: string[]): Promise<string> =>
   newApiKeyView.parse(await (await send('POST', '/keys', { name: 'test', scopes })).json()).key ?? '';
 

@@ -31,13 +31,8 @@ beforeAll(async () => {
 afterAll(() => api[Symbol.asyncDispose]());
 
 const ask = (path: string, headers: Record<string, string> = {}, key = api.key): Promise<Response> =>
-  fetch(`${api.url}/api${path}`, { headers: { authorization: `Bearer ${key}`, ...headers } });
-const send = (method: string, path: string, body: unknown, key = api.key): Promise<Response> =>
-  fetch(`${api.url}/api${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
+  api.send('GET', path, undefined, key, headers);
+const send: typeof api.send = (...request) => api.send(...request);
 const keyWith = (name: string, ...scopes: ApiScope[]): string => api.keys.create({ name, tenantId: 'default', scopes }, 0).secret;
 
 const RANGE = 'from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Bot } from '../../../src/config/bots.ts';
-import { botSettings } from '../../../src/config/bots.ts';
+import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { vocabularyOf } from '../../../src/dialog/bot-dialog.ts';
 
 const bot = (name: string, more: object): Bot => ({

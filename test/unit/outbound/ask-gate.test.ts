@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DialPermit } from '../../../src/outbound/ask-gate.ts';
-import { verifyChain } from '../../../src/outbound/gate/chain.ts';
-import type { LoggedDecision } from '../../../src/outbound/gate/chain.ts';
+import { verifyChain, type LoggedDecision } from '../../../src/outbound/gate/chain.ts';
 import { parseProfile } from '../../../src/outbound/gate/profile.ts';
 import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/outbound/profiles.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

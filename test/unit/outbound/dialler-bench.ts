@@ -139,6 +139,15 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
     clock,
     logger: silentLogger,
   });
+  /** Starts the dialler, and lets what is due happen, in steps, until a condition holds. */
+  const until = async (condition: () => boolean, withinMs = 600_000): Promise<void> => {
+    dialler.start();
+    for (let waitedMs = 0; !condition(); waitedMs += 250) {
+      if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms`);
+      clock.advance(250);
+      for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+    }
+  };
   return {
     dialler,
     attempts,
@@ -155,14 +164,9 @@ export function diallerOver<Attempts extends BenchAttempts>(options: BenchOption
       held.delete(callId);
       if (call !== undefined) givenUp(call, why);
     },
-    /** Lets what is due happen, in steps, until a condition holds. */
-    async until(condition: () => boolean, withinMs = 600_000): Promise<void> {
-      for (let waitedMs = 0; !condition(); waitedMs += 250) {
-        if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms`);
-        clock.advance(250);
-        for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
-      }
-    },
+    until,
+    untilEnded: (now: () => Attempt | undefined) => until(() => now()?.state === 'ended'),
+    [Symbol.asyncDispose]: () => dialler[Symbol.asyncDispose](),
     /** Asks and places; the attempt as it stands then. */
     dial: async (changes: Partial<DialRequest> = {}) => {
       const [gated] = await dialler.ask([wish(changes)]);

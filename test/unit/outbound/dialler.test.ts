@@ -34,14 +34,13 @@ const unknown = async (): Promise<never> => {
 
 describe('placing a call', () => {
   it('tells the call the time zone that the person came with', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id } = await bench.dial({ zone: 'Europe/Lisbon' });
     expect(bench.held.get(id)?.zone).toBe('Europe/Lisbon');
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('takes no report on another call of the carrier for one on its own', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     const { follower } = bench.dialler;
     expect(await follower.reported(id, ended('CA-another', 'completed'))).toBe(false);
@@ -50,7 +49,7 @@ describe('placing a call', () => {
   });
 
   it('holds a place before the carrier is asked, and gives the carrier all it needs', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = async ({ callId }) => {
       expect([...bench.held.keys()]).toEqual([callId]);
       expect(bench.attempts.all).toMatchObject([{ state: 'placing', placedAtMs: NOON_MS }]);
@@ -75,7 +74,7 @@ describe('placing a call', () => {
   });
 
   it('follows reports that come twice and in any order to one end', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     const { follower } = bench.dialler;
     const seen: Attempt[] = [];
@@ -95,7 +94,7 @@ describe('placing a call', () => {
   });
 
   it('takes reports that overtake the answer to the order', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = async ({ callId }) => {
       await bench.dialler.follower.reported(callId, report('CA1', 'ringing'));
       await bench.dialler.follower.reported(callId, ended('CA1', 'busy', '486'));
@@ -113,7 +112,7 @@ describe('placing a call', () => {
     { facts: { status: 503 }, retryable: true, disposition: 'failed', cause: 'http-503' },
     { facts: {}, retryable: true, disposition: 'failed', cause: 'unreachable' },
   ])('ends an attempt as $disposition when the carrier refuses with $cause', async ({ facts, retryable, disposition, cause }) => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = async () => {
       throw new CarrierControlError('no', { retryable, facts });
     };
@@ -136,13 +135,12 @@ describe('placing a call', () => {
   });
 
   it('leaves an attempt queued without room, and ends it when the yes of the gate is over', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.outbound.room = 0;
     const { placed, now } = await bench.dial();
     expect(placed).toBe('no-room');
     expect(now()?.state).toBe('queued');
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'cancelled', cause: 'expired' });
     expect(bench.clock.wallMs()).toBeGreaterThan(NOON_MS + 60_000);
     expect(bench.carrier.orders).toEqual([]);
@@ -168,11 +166,10 @@ describe('placing a call', () => {
 
 describe('an order without an answer', () => {
   it('is looked up until it is found, and never given again', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = unknown;
     const { id, now, placed } = await bench.dial();
     expect([placed, now()?.state, bench.held.size]).toEqual(['placed', 'placing', 1]);
-    bench.dialler.start();
     await bench.until(() => bench.carrier.finds === 3);
     expect(bench.clock.wallMs() - NOON_MS).toBe(4_000);
     bench.carrier.find = async () => ({ found: 'placed', carrierCallId: 'CA1', progress: { state: 'ringing' } });
@@ -181,11 +178,10 @@ describe('an order without an answer', () => {
     expect([bench.carrier.orders.length, bench.held.size, bench.carrier.hungUp.length]).toEqual([1, 1, 0]);
     await bench.dialler.follower.reported(id, ended('CA1', 'no-answer'));
     expect(now()).toMatchObject({ disposition: 'no-answer' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('is known by its reports where the carrier cannot be asked', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = unknown;
     bench.carrier.dialling.capabilities.canFind = false;
     const { id, now } = await bench.dial();
@@ -194,48 +190,42 @@ describe('an order without an answer', () => {
   });
 
   it('stays unknown after a time, gives its place back, and is corrected by what comes later', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = unknown;
     const { id, now } = await bench.dial();
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'unknown' });
     expect([bench.carrier.orders.length, bench.held.size]).toEqual([1, 0]);
     await bench.dialler.follower.reported(id, ended('CA1', 'busy'));
     expect(now()).toMatchObject({ disposition: 'busy' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('is given again once the carrier surely has no such call, while the yes holds', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const answer = bench.carrier.dial;
     bench.carrier.dial = unknown;
     bench.carrier.find = async () => ({ found: 'not-placed' });
     const { now } = await bench.dial();
     bench.carrier.dial = answer;
-    bench.dialler.start();
     await bench.until(() => now()?.carrierCallId !== undefined);
     expect([bench.carrier.orders.length, bench.held.size]).toEqual([2, 1]);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('is hung up when it turns up after it was cancelled', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = unknown;
     const { id, now } = await bench.dial();
     expect(await bench.dialler.cancel('default', id)).toBe(true);
     expect(now()).toMatchObject({ state: 'ended', disposition: 'cancelled' });
     bench.carrier.find = async () => ({ found: 'placed', carrierCallId: 'CA1', progress: { state: 'ringing' } });
-    bench.dialler.start();
     await bench.until(() => bench.carrier.hungUp.length > 0);
     expect(bench.held.size).toBe(0);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 });
 
 describe('cancelling', () => {
   it('ends what is queued, and hangs up what rings', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const [gated] = await bench.dialler.ask([wish({ to: '+442079460002' })]);
     const queued = gated?.attempt.id ?? '';
     expect(await bench.dialler.cancel('default', queued)).toBe(true);
@@ -250,7 +240,7 @@ describe('cancelling', () => {
   });
 
   it('hangs up a call whose order was under way', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = async ({ callId }) => {
       expect(await bench.dialler.cancel('default', callId)).toBe(true);
       return { carrierCallId: 'CA1' };
@@ -261,7 +251,7 @@ describe('cancelling', () => {
   });
 
   it('leaves a call alone that was answered', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id } = await bench.dial();
     await bench.dialler.follower.reported(id, report(`CA-${id}`, 'answered'));
     expect(await bench.dialler.cancel('default', id)).toBe(false);
@@ -276,7 +266,7 @@ describe('a call whose place was given up', () => {
     { why: 'process-died', disposition: 'failed' },
     { why: 'no-media', disposition: 'failed' },
   ] as const)('is hung up at its carrier before the dialler closes, and ends as $disposition ($why)', async (given) => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     bench.giveUp(id, given.why);
     await bench.dialler[Symbol.asyncDispose]();
@@ -285,7 +275,7 @@ describe('a call whose place was given up', () => {
   });
 
   it('is hung up when its order was under way', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     bench.carrier.dial = async ({ callId }) => {
       bench.giveUp(callId, 'stopping');
       for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
@@ -299,63 +289,53 @@ describe('a call whose place was given up', () => {
 
 describe('reports that never come', () => {
   it('are asked for after the ring timeout', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { now } = await bench.dial();
     bench.carrier.progress = { state: 'ended', outcome: 'no-answer', cause: '487' };
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'no-answer', cause: '487' });
     expect(bench.clock.wallMs() - NOON_MS).toBeGreaterThanOrEqual(40_000);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('end a call that rings on for ever', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     bench.carrier.progress = { state: 'ringing' };
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'no-answer' });
     expect([bench.carrier.hungUp, bench.held.size]).toEqual([[`CA-${id}`], 0]);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('are made up for by the record of the call, wherever it was stored', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     await bench.dialler.follower.reported(id, report(`CA-${id}`, 'answered'));
     bench.records.set(id, recordOf(id, { outbound: { answeredBy: 'mailbox', opinions: [], message: 'all', identified: true } }));
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'message-left', answeredBy: 'mailbox' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('fail a call that was answered without any media, until its record comes after all', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     await bench.dialler.follower.reported(id, ended(`CA-${id}`, 'completed'));
     expect(bench.held.size).toBe(0);
-    bench.dialler.start();
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'unknown', cause: 'no-record' });
     await bench.dialler.follower.stored(recordOf(id, { optOut: { kind: 'opt-out', how: 'spoken', atMs: NOON_MS } }));
     expect(now()).toMatchObject({ disposition: 'opt-out' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('are waited for while the store is away', async () => {
-    const bench = diallerBench();
+    await using bench = diallerBench();
     const { id, now } = await bench.dial();
     bench.attempts.down = new Error('away');
     await expect(bench.dialler.follower.reported(id, ended(`CA-${id}`, 'busy'))).rejects.toThrow('away');
-    bench.dialler.start();
     await bench.until(() => bench.clock.wallMs() > NOON_MS + 120_000);
     bench.attempts.down = undefined;
     bench.carrier.progress = { state: 'ended', outcome: 'busy' };
-    await bench.until(() => now()?.state === 'ended');
+    await bench.untilEnded(now);
     expect(now()).toMatchObject({ disposition: 'busy' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 });
 
@@ -368,26 +348,22 @@ describe('what a dead process left', () => {
   };
 
   it('is placed when it was queued', async () => {
-    const bench = await left(async ({ dialler }) => (await dialler.ask([wish()]))[0]?.attempt.id ?? '');
-    bench.dialler.start();
+    await using bench = await left(async ({ dialler }) => (await dialler.ask([wish()]))[0]?.attempt.id ?? '');
     await bench.until(() => bench.now()?.carrierCallId !== undefined);
     expect(bench.clock.wallMs() - NOON_MS).toBeGreaterThanOrEqual(15_000);
     expect([bench.carrier.orders.length, bench.held.size]).toEqual([1, 1]);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('is left to the runner of its campaign when it was queued, and ended when its yes is over', async () => {
     const campaign = { id: 'c1', contactId: 'p1', index: 1 };
-    const bench = await left(async ({ dialler }) => (await dialler.ask([wish({ campaign })]))[0]?.attempt.id ?? '');
-    bench.dialler.start();
-    await bench.until(() => bench.now()?.state === 'ended');
+    await using bench = await left(async ({ dialler }) => (await dialler.ask([wish({ campaign })]))[0]?.attempt.id ?? '');
+    await bench.untilEnded(bench.now);
     expect(bench.now()).toMatchObject({ disposition: 'cancelled', cause: 'expired', contactId: 'p1' });
     expect(bench.carrier.orders).toEqual([]);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it('is placed when the carrier was not asked yet', async () => {
-    const bench = await left(async ({ dial, carrier }) => {
+    await using bench = await left(async ({ dial, carrier }) => {
       const { dial: answer } = carrier;
       carrier.dial = unknown;
       const { id } = await dial();
@@ -396,16 +372,14 @@ describe('what a dead process left', () => {
       return id;
     });
     bench.carrier.find = async () => ({ found: 'not-placed' });
-    bench.dialler.start();
     await bench.until(() => bench.now()?.carrierCallId !== undefined);
     expect(bench.carrier.orders).toHaveLength(1);
-    await bench.dialler[Symbol.asyncDispose]();
   });
 
   it.each(['without an answer to its order', 'while it rang'])(
     'is hung up %s, since nobody would speak to who answers',
     async (when) => {
-      const bench = await left(async ({ dial, carrier, dialler }) => {
+      await using bench = await left(async ({ dial, carrier, dialler }) => {
         if (when !== 'while it rang') carrier.dial = unknown;
         const { id } = await dial();
         if (when === 'while it rang') await dialler.follower.reported(id, report('CA1', 'ringing'));
@@ -413,28 +387,24 @@ describe('what a dead process left', () => {
       });
       bench.carrier.find = async () => ({ found: 'placed', carrierCallId: 'CA1', progress: { state: 'ringing' } });
       bench.carrier.progress = { state: 'ringing' };
-      bench.dialler.start();
-      await bench.until(() => bench.now()?.state === 'ended');
+      await bench.untilEnded(bench.now);
       expect(bench.now()).toMatchObject({ disposition: 'failed', cause: 'process-died' });
       expect(bench.carrier.orders).toHaveLength(1);
       expect(bench.carrier.hungUp).toHaveLength(1);
-      await bench.dialler[Symbol.asyncDispose]();
     },
   );
 
   it('is closed by its record when it was answered', async () => {
-    const bench = await left(async ({ dial, dialler }) => {
+    await using bench = await left(async ({ dial, dialler }) => {
       const { id } = await dial();
       await dialler.follower.reported(id, report(`CA-${id}`, 'answered'));
       return id;
     });
     bench.carrier.progress = { state: 'ended', outcome: 'completed' };
-    bench.dialler.start();
     await bench.until(() => bench.clock.wallMs() > NOON_MS + 25_000);
     bench.records.set(bench.id, recordOf(bench.id, { endReason: 'process-died' }));
-    await bench.until(() => bench.now()?.state === 'ended');
+    await bench.untilEnded(bench.now);
     expect(bench.now()).toMatchObject({ disposition: 'failed', cause: 'process-died' });
-    await bench.dialler[Symbol.asyncDispose]();
   });
 });
 

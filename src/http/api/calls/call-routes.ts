@@ -86,7 +86,6 @@ const COLUMNS = callSummaryView.keyof().options;
 const bytes = { schema: z.unknown() };
 const recordingAnswer = { content: Object.fromEntries(Object.values(RECORDING_TYPES).map((type) => [type, bytes])) };
 
-/** Calls, one call, its recording, and exports. */
 export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
   const found = async (tenantId: string, id: string) => {
     const call = await store.calls.get(tenantId, id);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DialRequestError, type DialRequest } from '../../../outbound/dialling.ts';
 import type { RefusedDial } from '../../../outbound/gate/facts.ts';
 import { readNumber } from '../../../outbound/number.ts';
-import { nearest } from '../../../config/nearest.ts';
+import { didYouMean } from '../../../config/nearest.ts';
 import { CALL_ID } from '../../../kernel/ids.ts';
 import { type Attempt, DISPOSITIONS, PURPOSES } from '../../../records/dialling.ts';
 import { StoreRecordError } from '../../../records/errors.ts';
@@ -188,11 +188,8 @@ function wishOf({ bots, settings, means }: DialOrders, principal: Principal, bod
   const rules = rulesOf(settings, principal, { profile: body.profile });
   const { to, from, bot, carrier, variables, metadata, purpose, registrations, zone } = body;
   const names = bots(tenantId);
-  if (!names.includes(bot)) {
-    const meant = nearest(bot, names);
-    const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    throw new RequestRefused(422, `There is no bot of this name; the bots are ${names.join(', ')}.${hint}`);
-  }
+  if (!names.includes(bot))
+    throw new RequestRefused(422, `There is no bot of this name; the bots are ${names.join(', ')}.${didYouMean(bot, names)}`);
   const { callerIds } = means(tenantId);
   const account = wantedAccount(means(tenantId), { tenantId, carrier, from: '' });
   const own = callerIds.find((each) => !each.isSeries && (carrier === undefined || (each.carrier ?? account) === account));

@@ -78,7 +78,6 @@ interface View {
   shown: ReadonlyMap<string, Shown>;
 }
 
-/** A followed call. */
 interface Followed {
   readonly call: LiveCall;
   readonly watchers: Set<Watcher>;

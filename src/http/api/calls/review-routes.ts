@@ -37,7 +37,6 @@ const reviewView = z.object({
   findings: z.array(finding),
   state,
   labels: z.array(z.string()),
-  /** Who deals with it. */
   assignee: z.string().nullable(),
   changedBy: z.string().nullable(),
   changedAt: z.iso.datetime().nullable(),

@@ -73,7 +73,6 @@ const submissionBody = z.union(
 
 const states = ['queued', 'running', 'done', 'failed', 'cancelled'] as const;
 
-/** A submission. */
 const submissionView = z.object({
   id: z.string(),
   profile: z.string(),

@@ -44,7 +44,6 @@ export interface UploadLimits {
   readonly maxBytes: number;
 }
 
-/** An upload in progress. */
 interface Upload extends UploadLimits {
   readonly kind: UploadKind;
 }

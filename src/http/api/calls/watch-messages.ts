@@ -52,7 +52,6 @@ export type NewsView = z.output<typeof newsView>;
  */
 export const WATCH_REFUSALS = ['no-such-call', 'too-many', 'not-understood'] as const;
 
-/** Messages to a watcher. */
 export const watchMessage = z.discriminatedUnion('type', [
   /**
    * Live calls: all of them with `whole` (the first message, and the first after a slow client has caught up), else those changed since the last

@@ -138,7 +138,6 @@ export const contactsBody = z.union(
   },
 );
 
-/** A rejected row. */
 export const rowProblemView = z.object({
   /** Lines of a file include its header; list positions start at 1. */
   line: z.int(),
@@ -278,7 +277,6 @@ export const hoursView = z.object({
 
 const hours = z.array(z.object({ days: z.array(z.string()).readonly(), from: z.string(), to: z.string() }));
 
-/** Available choices for a campaign. */
 export const choicesView = z.object({
   bots: z.array(z.string()).readonly(),
   callerIds: z.array(

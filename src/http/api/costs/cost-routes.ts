@@ -56,7 +56,6 @@ const BY_DEFAULT_MS = 30 * DAY_MS;
 const MOST_MS = 366 * DAY_MS;
 const MICROS = 1_000_000;
 
-/** What calls cost. */
 export function costRoutes(app: ApiApp, { store, clock, prices }: ApiDeps): void {
   if (prices === undefined) return;
   app.get(

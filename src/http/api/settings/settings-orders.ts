@@ -48,7 +48,6 @@ export interface VendorFacts {
   readonly title: string;
   readonly services: readonly string[];
   readonly isConfigured: boolean;
-  /** What is needed to use it. */
   readonly needs: string;
   readonly prices: readonly { readonly service: string; readonly model: string; readonly price: string; readonly asOf: string }[];
 }

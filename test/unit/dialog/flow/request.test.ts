@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { resumeFlow } from '../../../../src/dialog/flow/flow.ts';
 import { FlowInvalidError, parseFlow } from '../../../../src/dialog/flow/load.ts';
-import type { RequestOutcome } from '../../../../src/dialog/flow/request.ts';
-import { requestAt } from '../../../../src/dialog/flow/request.ts';
+import { type RequestOutcome, requestAt } from '../../../../src/dialog/flow/request.ts';
 import { gatherIn, saidIn, talk, TODAY } from './talk.ts';
 
 const call = {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { modelToolsOf } from '../model-tools.ts';
-import { type Guard, guardOf, type Sources } from '../../../../src/dialog/guard/guard.ts';
-import { guarded } from '../../../../src/dialog/guard/guarded-speech.ts';
+import { type Guard, guardOf, type Sources, guarded } from '../../../../src/dialog/guard/guard.ts';
 import type { DialogAction } from '../../../../src/dialog/port.ts';
 
 const NOTHING: Sources = { found: [], given: [], caller: [] };

@@ -109,6 +109,14 @@ export function textBench(replies: readonly SimulatedReply[]): { hook: DialogHoo
   return { hook: hooks.create(facts), sim, clock };
 }
 
+/** Answers the call and lets the bot greet. @param words then said by the caller @returns the bench, to be disposed of with the test */
+export async function greeted(bench: CallBench, words?: string): Promise<CallBench> {
+  await bench.start();
+  await bench.quiet(2_500);
+  if (words !== undefined) await says(bench, 0, words);
+  return bench;
+}
+
 /** The caller says something, which the recogniser understands. */
 export async function says(bench: CallBench, seg: number, text: string, ms = 800): Promise<void> {
   await bench.voice(ms);

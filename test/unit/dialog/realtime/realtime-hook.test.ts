@@ -2,7 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import { ALAW_8K } from '../../../../src/audio/format.ts';
 import type { DialogAction, DialogHook, DialogTurn } from '../../../../src/dialog/port.ts';
 import type { ManualClock } from '../../../support/manual-clock.ts';
-import { endOf, realtimeBench, says, settingsSent, textBench, toolOf } from './realtime-bench.ts';
+import { spoken, turnOf } from '../../../integration/dialog/bot-server.ts';
+import { endOf, greeted, realtimeBench, says, settingsSent, textBench, toolOf } from './realtime-bench.ts';
 
 const HOURS = 'We are open from eight in the morning to six in the evening, and on Saturdays until noon.';
 const BOOKED = 'Fine, I have written that down for you.';
@@ -10,10 +11,7 @@ const BOOKED = 'Fine, I have written that down for you.';
 describe('a bot whose dialog is a speech-to-speech model', () => {
   it("answers the caller's audio with the model's, and keeps the words of both", async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(7_000);
     const record = await endOf(bench);
     expect(record.turns[1]).toMatchObject({
@@ -50,9 +48,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
     },
   ])('sends and takes $note', async ({ leg, format }) => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }], ...(leg === undefined ? {} : { leg }) });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
+    using _ = await greeted(bench);
     if (leg?.rateHz !== 16_000) await says(bench, 0, 'when are you open');
     const { audio } = settingsSent(sim);
     expect([audio.input.format, audio.output.format]).toEqual([format, format]);
@@ -61,10 +57,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 
   it('tells the model to within 20 ms what the caller heard of an interrupted reply', async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }, { say: BOOKED }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(2_000);
     await says(bench, 1, 'I would like an appointment');
     await bench.quiet(3_000);
@@ -86,10 +79,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 
   it('goes on where it stopped after a cough', async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(1_500);
     await bench.voice(160);
     await bench.quiet(8_000);
@@ -101,10 +91,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 
   it('drops an answer that the caller takes back before they heard it', async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }, { say: BOOKED }], thinkMs: 600 });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await says(bench, 1, 'on a Saturday');
     await bench.quiet(4_000);
     const record = await endOf(bench);
@@ -115,10 +102,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 
   it('reports the tokens of each answer once', async () => {
     const { bench, used } = realtimeBench({ replies: [{ say: HOURS }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(6_000);
     expect(used).toHaveLength(1);
     expect(used[0]).toMatchObject({ vendor: 'openai', model: 'gpt-realtime', units: { 'output-audio-tokens': 90 } });
@@ -126,10 +110,7 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 
   it('says goodbye at the limit of tokens of a call', async () => {
     const { bench } = realtimeBench({ replies: [{ say: HOURS }], settings: { maxCallTokens: 50 } });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(6_000);
     await says(bench, 1, 'and tomorrow');
     await bench.quiet(3_000);
@@ -142,17 +123,9 @@ describe('a bot whose dialog is a speech-to-speech model', () => {
 describe('a conversation in text', () => {
   it('gives the model the words, and passes its own on', async () => {
     const { hook, sim, clock } = textBench([{ say: HOURS }]);
-    const turn = (index: number, input: DialogTurn['input']): DialogTurn => ({
-      call: { callId: 'chat', botName: 'bench', from: '+1', to: '+2', direction: 'inbound', language: 'en' },
-      index,
-      input,
-      history: index === 0 ? [] : [{ role: 'bot', text: 'Hello, this is the clinic.' }],
-      variables: {},
-      idempotencyKey: `chat.${index}`,
-    });
-    expect(await said(hook, turn(0, { kind: 'start' }), clock)).toEqual(['Hello, this is the clinic.']);
-    const spoken = { kind: 'spoken', text: 'when are you open', language: 'en' } as const;
-    expect(await said(hook, turn(1, spoken), clock)).toEqual([HOURS]);
+    expect(await said(hook, turnOf({ kind: 'start' }, 0), clock)).toEqual(['Hello, this is the clinic.']);
+    const history = [{ role: 'bot', text: 'Hello, this is the clinic.' }] as const;
+    expect(await said(hook, turnOf(spoken('when are you open'), 1, history), clock)).toEqual([HOURS]);
     expect(sim.conversation.map(({ role, text }) => `${role}: ${text}`).slice(0, 2)).toEqual([
       'assistant: Hello, this is the clinic.',
       'user: when are you open',
@@ -175,10 +148,7 @@ describe('the functions of the model', () => {
       ],
       tools: [dayTool(run)],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'is Tuesday free');
+    using _ = await greeted(bench, 'is Tuesday free');
     await bench.quiet(4_000);
     const record = await endOf(bench);
     expect(asked).toEqual([{ day: 'Tuesday' }]);
@@ -199,10 +169,7 @@ describe('the functions of the model', () => {
       ],
       tools: [{ ...dayTool(() => new Promise<string>((resolve) => (finish = resolve))), slow }],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'is Tuesday free');
+    using _ = await greeted(bench, 'is Tuesday free');
     await bench.quiet(3_000);
     await says(bench, 1, 'where are you');
     await bench.quiet(4_000);
@@ -251,10 +218,7 @@ describe('the functions of the model', () => {
         { say: BOOKED },
       ],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'Tuesday then');
+    using _ = await greeted(bench, 'Tuesday then');
     await bench.quiet(3_000);
     expect((await endOf(bench)).variables).toEqual({ day: 'Tuesday' });
     const results = sim.conversation.filter(({ role }) => role === 'result').map(({ text }) => text);
@@ -264,10 +228,7 @@ describe('the functions of the model', () => {
   it('tells the model which keys were pressed', async () => {
     const ask = { name: 'ask_keys', args: { kind: 'digits', digits: 4, say_again: 'Please key in your number.' } };
     const { bench, sim } = realtimeBench({ replies: [{ say: 'Please key in your number.', calls: [ask] }, { say: BOOKED }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'I have a number');
+    using _ = await greeted(bench, 'I have a number');
     await bench.quiet(2_500);
     for (const digit of '1234') {
       bench.attachment.emit({ type: 'digit', digit });
@@ -283,10 +244,7 @@ describe('the functions of the model', () => {
     const { bench, sim } = realtimeBench({
       replies: [{ say: 'Please key in your card number.', calls: [ask] }, { say: BOOKED }],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'I would like to pay');
+    using _ = await greeted(bench, 'I would like to pay');
     await bench.quiet(3_000);
     const audioBefore = audioOf(sim);
     // The caller speaks in place of keying: the call asks again by itself.
@@ -321,10 +279,7 @@ describe('the functions of the model', () => {
 describe('faults of the vendor', () => {
   it('opens a session again that was lost in silence, with what the caller heard', async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: HOURS }, { say: BOOKED }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(6_000);
     sim.dropAll();
     await bench.quiet(1_000);
@@ -346,10 +301,7 @@ describe('faults of the vendor', () => {
       replies: [{ say: HOURS }, { say: 'And on Saturdays until noon.' }],
       fault: (index) => (index === 0 ? { kind, afterMs: kind === 'drop' ? 1_000 : 4_000 } : undefined),
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(8_000);
     const record = await endOf(bench);
     expect(record.turns[1]?.botHeardText).toMatch(/^We are open .*And on Saturdays until noon\.$/u);
@@ -367,10 +319,7 @@ describe('faults of the vendor', () => {
       replies: [{ say: kind === 'late-audio' ? HOURS : BOOKED }, { say: BOOKED }],
       fault: (index) => (index === 0 ? { kind } : undefined),
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     if (kind === 'late-audio') await says(bench, 1, 'no, something else');
     await bench.quiet(5_000);
     const record = await endOf(bench);
@@ -386,10 +335,7 @@ describe('faults of the vendor', () => {
       whenDown: { steps: [{ kind: 'bot', name: 'spare' }], phrasesIn: () => ({ downBot: 'A colleague takes over.' }) as never },
       others: () => [spareBot(heard)],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(8_000);
     const record = await endOf(bench);
     expect(record.turns.at(-1)?.botHeardText).toBe('A colleague takes over. This is the spare bot.');
@@ -402,10 +348,7 @@ describe('faults of the vendor', () => {
       replies: [{ say: HOURS }, { say: BOOKED }],
       sessionMs: 12_000,
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(6_500);
     expect(sim.sessions).toBe(2);
     await says(bench, 1, 'then book Tuesday');
@@ -416,9 +359,7 @@ describe('faults of the vendor', () => {
 
   it('gives the words of a turn whose sound went to a session that was lost', async () => {
     const { bench, sim } = realtimeBench({ replies: [{ say: BOOKED }] });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
+    using _ = await greeted(bench);
     await bench.voice(600);
     sim.dropAll();
     await says(bench, 0, 'I would like an appointment');
@@ -435,10 +376,7 @@ describe('faults of the vendor', () => {
       fault: (index) => (index === 0 ? { kind: 'silent' } : undefined),
       settings: { timeoutMs: 2_000 },
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(7_000);
     expect((await endOf(bench)).turns[1]?.botHeardText).toContain(BOOKED);
     expect(sim.answers).toBe(2);
@@ -451,10 +389,7 @@ describe('faults of the vendor', () => {
       settings: { greeting: undefined },
       others: () => [switchBot()],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'the model please');
+    using _ = await greeted(bench, 'the model please');
     await bench.quiet(4_000);
     expect((await endOf(bench)).turns[1]?.botHeardText).toBe('Good morning from the model.');
     expect(settingsSent(sim).audio.output.format).toEqual({ type: 'audio/pcmu' });
@@ -469,9 +404,7 @@ describe('a model that finds the end of turns', () => {
       settings: { turns: 'model' },
       bot: { endpointingMs: 3_000 },
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
+    using _ = await greeted(bench);
     await bench.voice(800);
     bench.partial(0, 'Tuesday please');
     await bench.quiet(300);
@@ -501,10 +434,7 @@ describe('Gemini Live', () => {
         { say: 'Goodbye then.', calls: [{ name: 'hang_up', args: { reason: 'all said' } }] },
       ],
     });
-    using _ = bench;
-    await bench.start();
-    await bench.quiet(2_500);
-    await says(bench, 0, 'when are you open');
+    using _ = await greeted(bench, 'when are you open');
     await bench.quiet(2_000);
     await says(bench, 1, 'book Tuesday');
     await bench.quiet(4_000);
@@ -558,23 +488,20 @@ function dayTool(run: (args: unknown) => Promise<string>) {
 }
 
 function switchBot() {
-  async function* respond({ input }: { readonly input: { readonly kind: string } }): AsyncIterable<DialogAction> {
+  return moduleBot(async function* ({ input }) {
     if (input.kind === 'start') yield { type: 'say', text: 'Hello.' };
     else yield { type: 'bot', name: 'bench' };
-  }
-  const bot = { name: 'spare', language: 'en', voice: 'Nisha', dialog: { kind: 'module', file: 'spare.js' } } as const;
-  return { bot, hooks: { create: () => ({ respond }) } };
+  });
 }
 
 function spareBot(heard: string[]) {
-  async function* respond({
-    history,
-  }: {
-    readonly history: readonly { role: string; text: string }[];
-  }): AsyncIterable<DialogAction> {
+  return moduleBot(async function* ({ history }) {
     heard.push(...history.map(({ role, text }) => `${role}: ${text}`));
     yield { type: 'say', text: 'This is the spare bot.' };
-  }
+  });
+}
+
+function moduleBot(respond: (turn: DialogTurn) => AsyncIterable<DialogAction>) {
   const bot = { name: 'spare', language: 'en', voice: 'Nisha', dialog: { kind: 'module', file: 'spare.js' } } as const;
   return { bot, hooks: { create: () => ({ respond }) } };
 }

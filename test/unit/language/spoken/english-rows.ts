@@ -1,18 +1,9 @@
-import { draws, row, type Row } from './row.ts';
+import { draws, row, type Row, someDays, spokenDigits as digitsOf, withDoubles as doublesOf, yesNo } from './row.ts';
 
 const UNITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-export const BELOW_HUNDRED: string[] = [
+export const BELOW_HUNDRED = [
   ...UNITS,
-  'ten',
-  'eleven',
-  'twelve',
-  'thirteen',
-  'fourteen',
-  'fifteen',
-  'sixteen',
-  'seventeen',
-  'eighteen',
-  'nineteen',
+  ...'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(' '),
 ];
 for (const tens of ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']) {
   BELOW_HUNDRED.push(tens);
@@ -82,20 +73,8 @@ function* integers(): Generator<Row> {
   yield row('integer', '2 lakh 50 thousand', '250000');
 }
 
-function spokenDigits(digits: string): string {
-  return digits
-    .split('')
-    .map((digit) => UNITS[Number(digit)]!)
-    .join(' ');
-}
-
-/** Pairs and triples as people say them. */
-function withDoubles(digits: string): string {
-  return digits
-    .match(/(\d)\1\1|(\d)\2|\d/g)!
-    .map((run) => (run.length === 1 ? '' : run.length === 2 ? 'double ' : 'triple ') + UNITS[Number(run[0])]!)
-    .join(' ');
-}
+const spokenDigits = (digits: string): string => digitsOf(digits, UNITS);
+const withDoubles = (digits: string): string => doublesOf(digits, UNITS, ['double', 'triple']);
 
 function* digitStrings(): Generator<Row> {
   const random = draws(23);
@@ -164,18 +143,12 @@ function yearInWords(year: number): string {
 }
 
 function* dates(): Generator<Row> {
-  const lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  let year = 1931;
-  for (let month = 0; month < 12; month++) {
-    for (let day = 1; day <= lengths[month]!; day += 2) {
-      year = 1931 + ((year - 1931 + 7) % 110);
-      const value = `${year}-${String(month + 1).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
-      const name = MONTHS[month]!;
-      yield row('date', `the ${ORDINALS[day - 1]!} of ${name} ${yearInWords(year)}`, value, true);
-      if (day % 3 === 0) yield row('date', `${name} ${day}, ${year}`, value);
-      if (day % 5 === 0) yield row('date', `${day} ${name.slice(0, 3)} ${year}`, value);
-      if (day > 12) yield row('date', `${day}/${month + 1}/${year}`, value);
-    }
+  for (const { day, month, year, value } of someDays()) {
+    const name = MONTHS[month - 1]!;
+    yield row('date', `the ${ORDINALS[day - 1]!} of ${name} ${yearInWords(year)}`, value, true);
+    if (day % 3 === 0) yield row('date', `${name} ${day}, ${year}`, value);
+    if (day % 5 === 0) yield row('date', `${day} ${name.slice(0, 3)} ${year}`, value);
+    if (day > 12) yield row('date', `${day}/${month}/${year}`, value);
   }
 }
 
@@ -257,41 +230,10 @@ function* names(): Generator<Row> {
   yield row('name', 'Ravi, R for Raja A V I, Kumar', 'Ravi Kumar');
 }
 
-function* yesNo(): Generator<Row> {
-  for (const text of [
-    'yes',
-    'yeah',
-    'yep',
-    'sure',
-    'correct',
-    'right',
-    'okay',
-    'of course',
-    'exactly',
-    'no problem',
-    "that's right",
-    'go ahead',
-  ]) {
-    yield row('yes-no', text, 'yes', text === 'yes');
-  }
-  for (const text of [
-    'no',
-    'nope',
-    'nah',
-    'not really',
-    'wrong',
-    'incorrect',
-    'never',
-    "that's not right",
-    'no thank you',
-    'not quite',
-  ]) {
-    yield row('yes-no', text, 'no', text === 'no');
-  }
-}
+const YES = "yes,yeah,yep,sure,correct,right,okay,of course,exactly,no problem,that's right,go ahead";
+const NO = "no,nope,nah,not really,wrong,incorrect,never,that's not right,no thank you,not quite";
 
 export function englishRows(): Row[] {
-  return [integers, digitStrings, phones, money, dates, times, codes, emails, names, yesNo].flatMap((generate) => [
-    ...generate(),
-  ]);
+  const generators = [integers, digitStrings, phones, money, dates, times, codes, emails, names, () => yesNo(YES, NO)];
+  return generators.flatMap((generate) => [...generate()]);
 }

@@ -1,4 +1,4 @@
-import { draws, row, type Row } from './row.ts';
+import { draws, row, type Row, someDays, spokenDigits as digitsOf, withDoubles as doublesOf, yesNo } from './row.ts';
 
 /** Every number below a hundred has a name of its own. */
 export const NUMBERS = `शून्य
@@ -10,32 +10,10 @@ export const NUMBERS = `शून्य
   /\s+/,
 );
 /** Other spellings that are common in writing. */
-const VARIANTS: readonly (readonly [number, string])[] = [
-  [0, 'ज़ीरो'],
-  [0, 'जीरो'],
-  [5, 'पांच'],
-  [6, 'छः'],
-  [6, 'छे'],
-  [15, 'पन्द्रह'],
-  [18, 'अट्ठारह'],
-  [22, 'बाइस'],
-  [23, 'तेइस'],
-  [27, 'सत्ताइस'],
-  [28, 'अठाईस'],
-  [29, 'उन्तीस'],
-  [31, 'इकत्तीस'],
-  [38, 'अडतीस'],
-  [39, 'उन्तालीस'],
-  [44, 'चवालीस'],
-  [58, 'अठावन'],
-  [64, 'चौसठ'],
-  [79, 'उनासी'],
-  [87, 'सतासी'],
-  [88, 'अठासी'],
-  [91, 'इक्यानबे'],
-  [95, 'पंचानवे'],
-  [99, 'निन्यानबे'],
-];
+const VARIANTS = `0=ज़ीरो 0=जीरो 5=पांच 6=छः 6=छे 15=पन्द्रह 18=अट्ठारह 22=बाइस 23=तेइस 27=सत्ताइस 28=अठाईस 29=उन्तीस
+31=इकत्तीस 38=अडतीस 39=उन्तालीस 44=चवालीस 58=अठावन 64=चौसठ 79=उनासी 87=सतासी 88=अठासी 91=इक्यानबे 95=पंचानवे 99=निन्यानबे`
+  .split(/\s/)
+  .map((pair) => pair.split('=') as [string, string]);
 const ENGLISH_DIGITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
 const LOAN_DIGITS = ['ज़ीरो', 'वन', 'टू', 'थ्री', 'फ़ोर', 'फाइव', 'सिक्स', 'सेवन', 'एट', 'नाइन'];
 const ROMAN_DIGITS = ['shunya', 'ek', 'do', 'teen', 'chaar', 'paanch', 'chhah', 'saat', 'aath', 'nau'];
@@ -65,7 +43,7 @@ function devanagari(text: string): string {
 
 function* integers(): Generator<Row> {
   for (let value = 0; value < 100; value++) yield row('integer', NUMBERS[value]!, String(value), true);
-  for (const [value, text] of VARIANTS) yield row('integer', text, String(value));
+  for (const [value, text] of VARIANTS) yield row('integer', text, value);
   for (let value = 100; value < 1000; value += 2) yield row('integer', inWords(placesOf(value)), String(value), true);
   const random = draws(7);
   for (let n = 0; n < 220; n++) {
@@ -94,19 +72,8 @@ function* integers(): Generator<Row> {
   yield row('integer', '2 लाख 50 हज़ार', '250000');
 }
 
-function spokenDigits(digits: string, names: readonly string[] = NUMBERS): string {
-  return digits
-    .split('')
-    .map((digit) => names[Number(digit)]!)
-    .join(' ');
-}
-
-function withDoubles(digits: string): string {
-  return digits
-    .match(/(\d)\1\1|(\d)\2|\d/g)!
-    .map((run) => (run.length === 1 ? '' : run.length === 2 ? 'डबल ' : 'ट्रिपल ') + NUMBERS[Number(run[0])]!)
-    .join(' ');
-}
+const spokenDigits = (digits: string, names: readonly string[] = NUMBERS): string => digitsOf(digits, names);
+const withDoubles = (digits: string): string => doublesOf(digits, NUMBERS, ['डबल', 'ट्रिपल']);
 
 function* digitStrings(): Generator<Row> {
   const random = draws(29);
@@ -169,17 +136,12 @@ function yearInWords(year: number): string {
 }
 
 function* dates(): Generator<Row> {
-  const lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-  let year = 1931;
-  for (let month = 0; month < 12; month++) {
-    for (let day = 1; day <= lengths[month]!; day += 2) {
-      year = 1931 + ((year - 1931 + 7) % 110);
-      const value = `${year}-${String(month + 1).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
-      yield row('date', `${NUMBERS[day]!} ${MONTHS[month]!} ${yearInWords(year)}`, value, true);
-      if (day % 3 === 0) yield row('date', `${devanagari(String(day))} ${MONTHS[month]!} ${devanagari(String(year))}`, value);
-      // The day comes first in figures.
-      if (day % 5 === 0) yield row('date', `${day}/${month + 1}/${year}`, value);
-    }
+  for (const { day, month, year, value } of someDays()) {
+    const name = MONTHS[month - 1]!;
+    yield row('date', `${NUMBERS[day]!} ${name} ${yearInWords(year)}`, value, true);
+    if (day % 3 === 0) yield row('date', `${devanagari(String(day))} ${name} ${devanagari(String(year))}`, value);
+    // The day comes first in figures.
+    if (day % 5 === 0) yield row('date', `${day}/${month}/${year}`, value);
   }
 }
 
@@ -248,31 +210,10 @@ function* names(): Generator<Row> {
   }
 }
 
-function* yesNo(): Generator<Row> {
-  for (const text of [
-    'हाँ',
-    'हां',
-    'जी',
-    'जी हाँ',
-    'हाँ जी',
-    'ठीक है',
-    'सही है',
-    'बिल्कुल',
-    'haan',
-    'ji',
-    'ji haan',
-    'haan ji',
-    'theek hai',
-  ]) {
-    yield row('yes-no', text, 'yes', text === 'हाँ');
-  }
-  for (const text of ['नहीं', 'जी नहीं', 'नही', 'नहीं जी', 'गलत है', 'ना', 'nahin', 'ji nahin', 'nahi', 'सही नहीं']) {
-    yield row('yes-no', text, 'no', text === 'नहीं');
-  }
-}
+const YES = 'हाँ,हां,जी,जी हाँ,हाँ जी,ठीक है,सही है,बिल्कुल,haan,ji,ji haan,haan ji,theek hai';
+const NO = 'नहीं,जी नहीं,नही,नहीं जी,गलत है,ना,nahin,ji nahin,nahi,सही नहीं';
 
 export function hindiRows(): Row[] {
-  return [integers, digitStrings, phones, money, dates, times, codes, emails, names, yesNo].flatMap((generate) => [
-    ...generate(),
-  ]);
+  const generators = [integers, digitStrings, phones, money, dates, times, codes, emails, names, () => yesNo(YES, NO)];
+  return generators.flatMap((generate) => [...generate()]);
 }

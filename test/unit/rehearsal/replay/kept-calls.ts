@@ -14,6 +14,12 @@ export function acceptedPath(name: string): string {
   return `${keptCallsFolder}/${name}.accepted.json`;
 }
 
+/** The file's text: a line for each decision and turn, so that a difference shows what is decided otherwise. */
+export function acceptedText({ decisions, turns }: Readonly<Record<'decisions' | 'turns', readonly object[]>>): string {
+  const list = (rows: readonly object[]): string => rows.map((row) => `\n${JSON.stringify(row)}`).join(',');
+  return `{"decisions":[${list(decisions)}\n],"turns":[${list(turns)}\n]}\n`;
+}
+
 /** A call that is kept beside the tests, with the decisions that were accepted since it was held. */
 export async function keptCall(name: string): Promise<CallFixture> {
   const fixture = await readFixture(`${keptCallsFolder}/${name}.fixture.gz`, Date.now());
