@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { z } from 'zod';
 import { DURABLE_START, DurableFiles } from './durable-files.ts';
-import { type EngineReport, engineOrder } from './engine.ts';
+import { type EngineReport, engineOrder } from './engine-messages.ts';
 
 /** A quarter of PGlite's own 128 MB of page cache: the file system caches the rest, and a hundred megabytes stay free. */
 const SETTINGS = ['shared_buffers = 32MB'];
