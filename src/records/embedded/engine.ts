@@ -7,7 +7,7 @@ import { StoreUnavailableError } from '../errors.ts';
 import type { Backend } from './session-gate.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { QUEUE_SCHEMA } from '../postgres/connection.ts';
-import { type EngineOrder, engineReport } from './engine-messages.ts';
+import type { EngineOrder, EngineReport, EngineStart } from './engine-messages.ts';
 import { queryMessage } from './wire.ts';
 
 /** A cluster that does not close within this time is cut off; its log makes it whole again at the next start. */
@@ -45,12 +45,12 @@ class Engine implements Backend, AsyncDisposable {
    * @throws StoreUnavailableError when it cannot be opened
    */
   static async start(dataDir: string, clock: Clock): Promise<Engine> {
-    const worker = startWorker(import.meta.url, 'engine-worker', { dataDir });
+    const start: EngineStart = { dataDir };
+    const worker = startWorker(import.meta.url, 'engine-worker', start);
     const engine = new Engine(worker, clock);
     const limit = engine.#limit(START_MS);
     await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: unknown) => {
-        const report = engineReport.parse(message);
+      worker.on('message', (report: EngineReport) => {
         switch (report.type) {
           case 'ready':
             resolve();
