@@ -77,7 +77,13 @@ export function patternTable<Verdict>(classes: WordClasses, rows: readonly Patte
   const size = numbers.size + 2;
   const any = new Uint8Array(size).fill(1);
   any[END] = 0;
+  const known = new Map<string, readonly Step[]>();
   const stepsOf = (element: string): readonly Step[] => {
+    const steps = known.get(element) ?? newSteps(element);
+    known.set(element, steps);
+    return steps;
+  };
+  const newSteps = (element: string): readonly Step[] => {
     const gap = /^\.\.(\d)$/.exec(element)?.[1];
     if (gap !== undefined) return Array.from({ length: Number(gap) }, () => ({ takes: any, optional: true, repeats: false }));
     if (element === '.') return [{ takes: any, optional: false, repeats: false }];
@@ -97,10 +103,22 @@ export function patternTable<Verdict>(classes: WordClasses, rows: readonly Patte
     const takes = steps.map((step) => step.takes);
     return { steps: { takes, optional: bits('optional'), repeats: bits('repeats') }, first: steps.slice(0, last + 1) };
   };
-  const byFirstWord = <Kind>(compiled: readonly { readonly value: Kind; readonly first: readonly Step[] }[]): readonly Kind[][] =>
-    Array.from({ length: size }, (_, word) =>
-      compiled.filter(({ first }) => first.some(({ takes }) => takes[word] === 1)).map(({ value }) => value),
-    );
+  const byFirstWord = <Kind>(
+    compiled: readonly { readonly value: Kind; readonly first: readonly Step[] }[],
+  ): readonly Kind[][] => {
+    if (compiled.length === 0) return [];
+    const found = Array.from({ length: size }, (): Kind[] => []);
+    for (const { value, first } of compiled) {
+      for (const { takes } of first) {
+        for (let word = takes.indexOf(1); word >= 0; word = takes.indexOf(1, word + 1)) {
+          const values = found[word];
+          // Another step of the same pattern may take the word too.
+          if (values?.at(-1) !== value) values?.push(value);
+        }
+      }
+    }
+    return found;
+  };
 
   const beginning = byFirstWord(
     rows.flatMap(({ verdict, patterns, unless = [] }) => {

@@ -2,10 +2,12 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
-import { z } from 'zod';
 
 /** What Emscripten passes for an open file. `nfd` is Node's descriptor; a folder has none. */
-const openStream = z.object({ path: z.string(), nfd: z.int().optional() });
+interface OpenStream {
+  readonly path: string;
+  readonly nfd?: number;
+}
 
 /** `fdatasync`, the default on Linux, is a stub in WebAssembly that does nothing. */
 export const DURABLE_START = [
@@ -35,14 +37,13 @@ export class DurableFiles extends NodeFS {
     const flushing: typeof preRun = [
       (module) => {
         // `fd_sync` asks for one among the operations, and takes a missing one for success (emscripten, `_fd_sync`).
-        Object.assign(module.FS.filesystems.NODEFS.stream_ops, { fsync: (stream: unknown) => this.#flush(stream) });
+        Object.assign(module.FS.filesystems.NODEFS.stream_ops, { fsync: (stream: OpenStream) => this.#flush(stream) });
       },
     ];
     return { emscriptenOpts: { ...emscriptenOpts, preRun: [...preRun, ...flushing] } };
   }
 
-  #flush(stream: unknown): number {
-    const { path, nfd } = openStream.parse(stream);
+  #flush({ path, nfd }: OpenStream): number {
     // Not thrown on as one of Postgres's own errors: the engine ends, and its log makes the cluster whole, as after its panic.
     if (nfd !== undefined) this.#flushFile(nfd);
     else flushFolder(join(this.rootDir, relative(PGlite.paths.PGDATA, path)));

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../kernel/clock.ts';
@@ -8,26 +7,8 @@ import { StoreUnavailableError } from '../errors.ts';
 import type { Backend } from './session-gate.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { QUEUE_SCHEMA } from '../postgres/connection.ts';
+import type { EngineOrder, EngineReport, EngineStart } from './engine-messages.ts';
 import { queryMessage } from './wire.ts';
-
-const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
-
-/** What the store's thread is started with. */
-export const engineOrder = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('exec'), id: z.number(), batch: bytes }),
-  z.object({ type: z.literal('close') }),
-]);
-
-/** What it says back. `broken` ends it. */
-export const engineReport = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('ready') }),
-  z.object({ type: z.literal('reply'), id: z.number(), reply: bytes }),
-  z.object({ type: z.literal('broken'), reason: z.string() }),
-  z.object({ type: z.literal('closed') }),
-]);
-
-export type EngineOrder = z.infer<typeof engineOrder>;
-export type EngineReport = z.infer<typeof engineReport>;
 
 /** A cluster that does not close within this time is cut off; its log makes it whole again at the next start. */
 const CLOSE_MS = 15_000;
@@ -64,12 +45,12 @@ class Engine implements Backend, AsyncDisposable {
    * @throws StoreUnavailableError when it cannot be opened
    */
   static async start(dataDir: string, clock: Clock): Promise<Engine> {
-    const worker = startWorker(import.meta.url, 'engine-worker', { dataDir });
+    const start: EngineStart = { dataDir };
+    const worker = startWorker(import.meta.url, 'engine-worker', start);
     const engine = new Engine(worker, clock);
     const limit = engine.#limit(START_MS);
     await new Promise<void>((resolve, reject) => {
-      worker.on('message', (message: unknown) => {
-        const report = engineReport.parse(message);
+      worker.on('message', (report: EngineReport) => {
         switch (report.type) {
           case 'ready':
             resolve();

@@ -49,7 +49,13 @@ class ToneStream implements RecognitionStream {
   readonly #options: RecognitionOptions;
   readonly #listener: (event: RecognitionEngineEvent) => void;
   readonly #onClose: () => void;
-  #samples: number[] = [];
+  /** What was heard since the last commit; its first `#length` samples, the first `#looked` of them looked at. */
+  #pcm = new Int16Array(8_000);
+  #length = 0;
+  #looked = 0;
+  /** Words that have ended, and where the sound in hand began; -1 in silence. */
+  #words: RecognisedWord[] = [];
+  #from = -1;
   #start = 0;
   #partial = '';
 
@@ -60,7 +66,13 @@ class ToneStream implements RecognitionStream {
   }
 
   push(pcm: Int16Array): void {
-    for (const sample of pcm) this.#samples.push(sample);
+    if (this.#length + pcm.length > this.#pcm.length) {
+      const larger = new Int16Array(2 * (this.#length + pcm.length));
+      larger.set(this.#pcm.subarray(0, this.#length));
+      this.#pcm = larger;
+    }
+    this.#pcm.set(pcm, this.#length);
+    this.#length += pcm.length;
     const { text } = this.#recognise();
     if (text === this.#partial || text === '') return;
     this.#partial = text;
@@ -69,8 +81,8 @@ class ToneStream implements RecognitionStream {
 
   async commit(): Promise<readonly RecognitionResult[]> {
     const result = this.#recognise();
-    this.#start += this.#samples.length;
-    this.#samples = [];
+    this.#start += this.#length;
+    [this.#length, this.#looked, this.#words, this.#from] = [0, 0, [], -1];
     this.#partial = '';
     return [result];
   }
@@ -82,18 +94,16 @@ class ToneStream implements RecognitionStream {
   #recognise(): RecognitionResult {
     const { rateHz, language } = this.#options;
     const frame = rateHz / 50;
-    const pcm = Int16Array.from(this.#samples);
-    const words: RecognisedWord[] = [];
     const at = (sample: number): number => (this.#start + sample) / rateHz;
-    let from = -1;
-    for (let begin = 0; begin <= pcm.length; begin += frame) {
-      const loud = begin + frame <= pcm.length && rmsLevelDb(pcm.subarray(begin, begin + frame)) > -40;
-      if (loud && from === -1) from = begin;
-      if (loud || from === -1) continue;
-      const word = wordOf(pcm.subarray(from, begin), rateHz);
-      if (word !== undefined) words.push({ word, startS: at(from), endS: at(begin), confidence: 0.9 });
-      from = -1;
+    // A call is silent for long: what was looked at once is not looked at with every frame again.
+    for (; this.#looked + frame <= this.#length; this.#looked += frame) {
+      const loud = rmsLevelDb(this.#pcm.subarray(this.#looked, this.#looked + frame)) > -40;
+      if (loud && this.#from === -1) this.#from = this.#looked;
+      if (loud || this.#from === -1) continue;
+      this.#words.push(...this.#wordTo(this.#looked));
+      this.#from = -1;
     }
+    const words = [...this.#words, ...(this.#from === -1 ? [] : this.#wordTo(this.#looked))];
     const text = words.map(({ word }) => word).join(' ');
     const alternatives =
       text === ''
@@ -102,9 +112,17 @@ class ToneStream implements RecognitionStream {
             { text, confidence: 0.9 },
             { text: `${text} maybe`, confidence: 0.4 },
           ];
-    const [startS, endS] = [words[0]?.startS ?? at(0), words.at(-1)?.endS ?? at(pcm.length)];
+    const [startS, endS] = [words[0]?.startS ?? at(0), words.at(-1)?.endS ?? at(this.#length)];
     const code = language === 'auto' ? 'en' : language;
     return { text, words, startS, endS, confidence: text === '' ? 0 : 0.9, language: code, alternatives };
+  }
+
+  /** The word of the sound in hand, if it is one and ends here. */
+  #wordTo(end: number): readonly RecognisedWord[] {
+    const { rateHz } = this.#options;
+    const word = wordOf(this.#pcm.subarray(this.#from, end), rateHz);
+    const [startS = 0, endS = 0] = [this.#from, end].map((sample) => (this.#start + sample) / rateHz);
+    return word === undefined ? [] : [{ word, startS, endS, confidence: 0.9 }];
   }
 }
 

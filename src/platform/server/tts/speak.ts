@@ -116,16 +116,20 @@ class SpeechPipeline {
   push({ pcm, rateHz }: SynthesisChunk): Int16Array {
     const { searchStep, resamplerHalfTaps } = qualityFacts[this.#request.quality];
     if (this.#stretchFactor !== 1) this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz, searchStep);
-    this.#resampler ??= new Resampler(rateHz, this.#request.format.rateHz, resamplerHalfTaps);
-    return this.#end(this.#resampler.process(this.#stretch?.push(pcm) ?? pcm));
+    const { rateHz: toHz } = this.#request.format;
+    if (rateHz !== toHz) this.#resampler ??= new Resampler(rateHz, toHz, resamplerHalfTaps);
+    return this.#end(this.#atRate(this.#stretch?.push(pcm) ?? pcm));
   }
 
   flush(): Int16Array {
-    if (this.#resampler === undefined) return new Int16Array(0);
     const stretched = this.#stretch?.flush();
-    const head = stretched === undefined ? new Int16Array(0) : this.#end(this.#resampler.process(stretched));
-    const tail = this.#end(this.#resampler.flush());
+    const head = stretched === undefined ? new Int16Array(0) : this.#end(this.#atRate(stretched));
+    const tail = this.#resampler === undefined ? new Int16Array(0) : this.#end(this.#resampler.flush());
     return joinSamples([head, tail]);
+  }
+
+  #atRate(pcm: Int16Array): Int16Array {
+    return this.#resampler?.process(pcm) ?? pcm;
   }
 
   #end(pcm: Int16Array): Int16Array {
