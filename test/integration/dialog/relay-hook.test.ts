@@ -19,16 +19,23 @@ let url: string;
 const got: Message[] = [];
 let headers: Record<string, unknown> = {};
 let answer: (message: Message, send: (reply: object) => void, socket: WebSocket) => void;
+const atOnce: typeof answer = (message, send) => {
+  if (message.type !== 'prompt') return;
+  send({ type: 'text', token: 'You said ', last: false });
+  send({ type: 'text', token: `${String(message['voicePrompt'])}.`, last: true });
+};
+/** What the server does with each prompt from now on. */
+function onPrompt(then: (send: (reply: object) => void, message: Message, socket: WebSocket) => void): void {
+  answer = (message, send, socket) => {
+    if (message.type === 'prompt') then(send, message, socket);
+  };
+}
 
 beforeEach(async () => {
   got.length = 0;
   http = new BotServer(() => undefined);
   url = (await http.listen()).replace('http', 'ws') + '/relay';
-  answer = (message, send) => {
-    if (message.type !== 'prompt') return;
-    send({ type: 'text', token: 'You said ', last: false });
-    send({ type: 'text', token: `${String(message['voicePrompt'])}.`, last: true });
-  };
+  answer = atOnce;
   sockets = new WebSocketServer({ server: http.server });
   sockets.on('connection', (socket, request) => {
     headers = request.headers;
@@ -127,15 +134,12 @@ it('sends and presses keys, switches language, hands over and ends', async () =>
 it('plays what the bot wants to be heard, alone or among words', async () => {
   const source = 'https://example.org/a.wav';
   const bot = hook();
-  answer = (message, send) => {
-    if (message.type === 'prompt') send({ type: 'play', source });
-  };
+  onPrompt((send) => send({ type: 'play', source }));
   expect(await actionsOf(bot, turnOf(spoken('one'), 1))).toEqual([{ type: 'play', source, loop: 1, preemptible: false }]);
-  answer = (message, send) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send) => {
     send({ type: 'play', source, loop: 0, preemptible: true, interruptible: false });
     send({ type: 'text', token: 'Thank you.', last: true });
-  };
+  });
   expect(await actionsOf(bot, turnOf(spoken('two'), 2, [{ role: 'bot', text: '[audio a.wav]' }]))).toEqual([
     { type: 'play', source, loop: 1_000, preemptible: true, interruptible: 'never' },
     { type: 'say', text: 'Thank you.', more: false },
@@ -148,11 +152,10 @@ it('plays what the bot wants to be heard, alone or among words', async () => {
 it('waits for what follows music for longer than for an answer', async () => {
   const clock = new ManualClock(0);
   let say: () => void = () => undefined;
-  answer = (message, send) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send) => {
     send({ type: 'play', source: 'https://example.org/a.wav', preemptible: true });
     say = () => send({ type: 'text', token: 'Done.', last: true });
-  };
+  });
   const settings = { url, secret: undefined, timeoutMs: 500, parameters: {}, noInput: '', greeting: undefined };
   const bot = relayHooks(settings, clock).create(CALL);
   const answers = bot.respond(turnOf(spoken('x')), new AbortController().signal)[Symbol.asyncIterator]();
@@ -167,13 +170,9 @@ it('waits for what follows music for longer than for an answer', async () => {
 it('asks a silent caller itself, and connects anew when the socket was lost', async () => {
   const bot = hook();
   expect(textOf(await actionsOf(bot, turnOf({ kind: 'no-input', attempt: 1 })))).toBe('Are you there?');
-  answer = (message, _, socket) => {
-    if (message.type === 'prompt') socket.terminate();
-  };
+  onPrompt((_, _message, socket) => socket.terminate());
   await expect(actionsOf(bot, turnOf(spoken('x')))).rejects.toThrow(DialogServerError);
-  answer = (message, send) => {
-    if (message.type === 'prompt') send({ type: 'text', token: 'Back.', last: true });
-  };
+  onPrompt((send) => send({ type: 'text', token: 'Back.', last: true }));
   expect(textOf(await actionsOf(bot, turnOf(spoken('y'), 2)))).toBe('Back.');
   expect(got.filter(({ type }) => type === 'setup').map(({ sessionId }) => sessionId)).toEqual([
     got[0]?.['sessionId'],
@@ -188,11 +187,10 @@ it('is given up when the bot says nothing, or is not there', async () => {
 });
 
 it('drops what is no message of the protocol, and tells the bot', async () => {
-  answer = (message, send, socket) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send, _message, socket) => {
     socket.send('not json');
     send({ type: 'text', token: 'Fine.', last: true });
-  };
+  });
   expect(textOf(await actionsOf(hook(), turnOf(spoken('x'))))).toBe('Fine.');
   await expect.poll(() => got.at(-1)).toMatchObject({ type: 'error' });
 });
@@ -227,7 +225,6 @@ async function hasRead(): Promise<void> {
 
 /** A bot that answers every prompt in the end and in order, but none before so many have come. */
 function answerFrom(prompts: number): void {
-  const atOnce = answer;
   const waiting: Message[] = [];
   answer = (message, send, socket) => {
     if (message.type === 'prompt') waiting.push(message);
@@ -252,7 +249,6 @@ it('speaks the late answer of a bot that answers what was taken back as well, th
 it('keeps in step with a bot that stops at the interrupt, and waits only once to learn that it does', async () => {
   const clock = new ManualClock(0);
   const bot = hook({}, clock);
-  const atOnce = answer;
   answer = () => undefined;
   await giveUp(bot, turnOf(spoken('I want')));
   answer = atOnce;
@@ -268,7 +264,6 @@ it('keeps in step with a bot that stops at the interrupt, and waits only once to
 });
 
 it('keeps in step with a bot that closes an answer when it is interrupted', async () => {
-  const atOnce = answer;
   answer = (message, send) => {
     if (message.type === 'interrupt') send({ type: 'text', token: '', last: true });
   };
@@ -295,7 +290,6 @@ it('keeps in step when several prompts were taken back', async () => {
 it('is in step again with the next turn when a late answer was the only one for too long', async () => {
   const clock = new ManualClock(0);
   const bot = hook({}, clock);
-  const atOnce = answer;
   const prompts: Message[] = [];
   let reply: (prompt: Message | undefined) => void = () => undefined;
   answer = (message, send, socket) => {
@@ -319,11 +313,8 @@ it('is in step again with the next turn when a late answer was the only one for 
 it('drops an answer that came after it was given up for its silence, which it tells the bot', async () => {
   const clock = new ManualClock(0);
   const bot = hook({}, clock);
-  const atOnce = answer;
   let reply: () => void = () => undefined;
-  answer = (message, send, socket) => {
-    if (message.type === 'prompt') reply = () => atOnce(message, send, socket);
-  };
+  onPrompt((send, message, socket) => (reply = () => atOnce(message, send, socket)));
   const asked = actionsOf(bot, turnOf(spoken('I want a pizza')));
   const failed = expect(asked).rejects.toThrow(DialogTimeoutError);
   await expect.poll(types).toContain('prompt');
@@ -338,12 +329,10 @@ it('drops an answer that came after it was given up for its silence, which it te
 
 it('keeps in step with a bot that goes on with an answer that the caller talked over', async () => {
   let goOn: () => void = () => undefined;
-  const atOnce = answer;
-  answer = (message, send) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send) => {
     send({ type: 'text', token: 'We have ', last: false });
     goOn = () => send({ type: 'text', token: 'ten kinds of pizza.', last: true });
-  };
+  });
   const bot = hook();
   const talksOver = new AbortController();
   const listening = (async () => {
@@ -401,10 +390,9 @@ it.each([
   },
   { note: 'nothing, with words that were never finished', before: [{ type: 'text', token: 'Goodbye.', last: false }], after: [] },
 ])('speaks all words of a bot that ends before $note, then hangs up', async ({ before, after }) => {
-  answer = (message, send) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send) => {
     for (const each of [...before, { type: 'end', handoffData: 'desk' }, ...after]) send(each);
-  };
+  });
   const actions = await actionsOf(hook({ followMs: 300 }), turnOf(spoken('bye')));
   expect(textOf(actions)).toBe('Goodbye.');
   expect(actions.slice(-2)).toEqual([
@@ -433,7 +421,6 @@ it('waits no longer than a moment for words behind the end', async () => {
 it('gives the caller the floor where keys are not answered, and keeps in step without an interrupt', async () => {
   const clock = new ManualClock(0);
   const bot = hook({}, clock);
-  const atOnce = answer;
   const ends = new AbortController();
   const unanswered = (async () => {
     const actions: string[] = [];
@@ -459,16 +446,12 @@ it('gives the caller the floor where keys are not answered, and keeps in step wi
 });
 
 it('tells nothing as heard of an answer that is asked for again', async () => {
-  answer = (message, send) => {
-    if (message.type === 'prompt') send({ type: 'text', token: 'We have ', last: false });
-  };
+  onPrompt((send) => send({ type: 'text', token: 'We have ', last: false }));
   const bot = hook();
   const history = [{ role: 'bot', text: 'Hello.' }] as const;
   const goesOn = new AbortController();
   for await (const _ of bot.respond(turnOf(spoken('pizza'), 1, history), goesOn.signal)) break;
-  answer = (message, send) => {
-    if (message.type === 'prompt') send({ type: 'text', token: 'Large?', last: true });
-  };
+  onPrompt((send) => send({ type: 'text', token: 'Large?', last: true }));
   const again = actionsOf(bot, turnOf(spoken('a large pizza'), 1, history));
   await expect.poll(types).toContain('interrupt');
   expect(textOf(await again)).toBe('Large?');
@@ -497,26 +480,24 @@ it('speaks what the bot sends unasked ahead of its next answer, and keeps in ste
 });
 
 it('waits no longer for a server whose tokens say nothing', async () => {
-  answer = (message, send, socket) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send, _message, socket) => {
     const beat = setInterval(() => send({ type: 'text', token: '', last: false }), 20);
     socket.on('close', () => clearInterval(beat));
-  };
+  });
   const bot = hook({ timeoutMs: 150 });
   await expect(actionsOf(bot, turnOf(spoken('x')))).rejects.toThrow("the bot's server said nothing for 150 ms");
   await bot.dispose?.();
 });
 
 it('gives up a server whose answer has no end', async () => {
-  answer = (message, _send, socket) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((_send, _message, socket) => {
     const frame = JSON.stringify({ type: 'text', token: 'x'.repeat(9_000), last: false });
     const more = (): void => {
       for (let count = 0; count < 8; count += 1) socket.send(frame);
       if (socket.readyState === socket.OPEN) setImmediate(more);
     };
     more();
-  };
+  });
   const bot = hook();
   await expect(actionsOf(bot, turnOf(spoken('x')))).rejects.toThrow('longer than 1000000 characters');
   await bot.dispose?.();
@@ -524,11 +505,10 @@ it('gives up a server whose answer has no end', async () => {
 
 it('tells a server of a hundred messages that it dropped, and of no more', async () => {
   const bot = hook();
-  answer = (message, send, socket) => {
-    if (message.type !== 'prompt') return;
+  onPrompt((send, _message, socket) => {
     for (let count = 0; count < 150; count += 1) socket.send('nonsense');
     send({ type: 'text', token: 'Hello.', last: true });
-  };
+  });
   // What was sent ahead of the third prompt has come by then.
   for (const turn of [1, 2, 3]) await actionsOf(bot, turnOf(spoken('x'), turn));
   expect(got.filter(({ type }) => type === 'error')).toHaveLength(100);

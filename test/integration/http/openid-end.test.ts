@@ -22,6 +22,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeEach(async () => {
   folder = await temporaryFolder();
   issuer = await startIssuer();
+  issuer.person = support;
   return async () => {
     await issuer[Symbol.asyncDispose]();
     await folder[Symbol.asyncDispose]();
@@ -86,7 +87,6 @@ describe('a session that the issuer has opened', () => {
     ['is somebody else’s', () => (issuer.person = { sub: 'u2', roles: ['support'] })],
   ])('ends within five minutes when the role %s', async (_what, change) => {
     issuer.refreshes = true;
-    issuer.person = support;
     await using gateway = await start();
     const cookie = await signIn(gateway);
     await askedAgain(gateway);
@@ -101,7 +101,6 @@ describe('a session that the issuer has opened', () => {
 
   it('ends when the issuer has revoked what it gave', async () => {
     issuer.userInfo = { sub: 'u1', roles: ['support'] };
-    issuer.person = support;
     await using gateway = await start();
     const cookie = await signIn(gateway);
     await askedAgain(gateway);
@@ -114,7 +113,6 @@ describe('a session that the issuer has opened', () => {
 
   it('outlives an issuer that is away for some minutes, and not one that says nothing for half an hour', async () => {
     issuer.refreshes = true;
-    issuer.person = support;
     await using gateway = await start();
     const cookie = await signIn(gateway);
     issuer.away = true;
@@ -129,7 +127,6 @@ describe('a session that the issuer has opened', () => {
 
   it('ends within half an hour of a restart, after which nobody could ask about it', async () => {
     issuer.refreshes = true;
-    issuer.person = support;
     let cookie = '';
     {
       await using gateway = await start();
@@ -143,7 +140,6 @@ describe('a session that the issuer has opened', () => {
 
   it('asks no more about a session that was signed out of', async () => {
     issuer.refreshes = true;
-    issuer.person = support;
     await using gateway = await start();
     const cookie = await signIn(gateway);
     const { csrf } = await sessionOf(gateway, cookie);
@@ -160,7 +156,6 @@ describe('a back-channel logout', () => {
       .status;
 
   it('ends the session that it names, and no other of the person', async () => {
-    issuer.person = support;
     await using gateway = await start();
     const first = await signIn(gateway);
     issuer.person = { ...support, sid: 's2' };
@@ -170,7 +165,6 @@ describe('a back-channel logout', () => {
   });
 
   it('ends all sessions of a person where it names none, until the next sign-in', async () => {
-    issuer.person = support;
     await using gateway = await start();
     const before = [await signIn(gateway), await signIn(gateway)];
     issuer.person = { ...support, sub: 'u2', sid: 's2' };
@@ -196,7 +190,6 @@ describe('a back-channel logout', () => {
     ['an old date', { iat: Math.floor(Date.now() / 1000) - 300 }, {}],
     ['another kind', {}, { typ: 'at+jwt' }],
   ])('is refused with %s', async (_what, wrong, more) => {
-    issuer.person = support;
     await using gateway = await start();
     const cookie = await signIn(gateway);
     expect(await logout(gateway, await issuer.sign(claims({ sub: 'u1', ...wrong }), more))).toBe(400);
