@@ -39,6 +39,7 @@ import { statisticsRoutes } from './calls/statistics-routes.ts';
 import { endpointRoutes } from './settings/endpoint-routes.ts';
 import { keyRoutes } from './settings/key-routes.ts';
 import { settingRoutes } from './settings/setting-routes.ts';
+import { memberRoutes } from './settings/member-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -134,6 +135,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         settingRoutes,
       ])
         add(routes, deps, gate, looks);
+        memberRoutes,
     },
     { prefix: '/api' },
   );

@@ -192,7 +192,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     expect(foreign).toEqual([]);
   });
 
-  it('adds a webhook endpoint, invites a person, runs checks, and shows models, in Hindi too', async () => {
+  it('adds a webhook endpoint, adds a member, runs checks, and shows models, in Hindi too', async () => {
     await using opened = await browser.open(target(), 'admin', '/settings/webhooks');
     const { page, complaints } = opened;
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
@@ -205,9 +205,17 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await page.getByText('It failed: the address of a webhook endpoint is not public').waitFor();
     await opened.lookOver('settings-webhooks');
     await page.getByRole('tab', { name: 'Members and roles' }).click();
-    await page.getByRole('button', { name: 'Invite a person' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('Anna');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Add a person' }).click();
+    await page.getByRole('dialog').getByLabel('Name or e-mail address').fill('Anna');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add and make a link' }).click();
+    await page.getByText(/#code=/u).waitFor();
+    const anna = page.getByRole('row', { name: /^Anna/u });
+    await anna.getByRole('button', { name: 'Change role' }).click();
+    await opened.lookOver('settings-members-role');
+    await page.getByRole('dialog').getByLabel('Role').click();
+    await page.getByRole('option', { name: 'operator' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('row', { name: /^Anna operator/u }).waitFor();
     const link = await page.getByText(/#code=/u).textContent();
     await opened.lookOver('settings-members');
     await page.getByRole('tab', { name: 'Numbers and carriers' }).click();
@@ -227,3 +235,10 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await page.getByRole('button', { name: /Anna/u }).waitFor();
   });
 });
+    // The link gives the role of now, and a removed member's session is over.
+    expect(await (await page.request.get(`${target().url}/api/session`)).json()).toMatchObject({ user: { role: 'operator' } });
+    await using admin = await browser.open(target(), 'admin', '/settings/members');
+    await admin.page.getByRole('row', { name: /^Anna/u }).getByRole('button', { name: 'Remove' }).click();
+    await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await admin.page.getByText('Nobody was added yet.').waitFor();
+    expect((await page.request.get(`${target().url}/api/calls`)).status()).toBe(401);
