@@ -25,6 +25,8 @@ export interface BotEditing {
   /** Begins a text chat with a checked draft in place of its bot. */
   chat(owner: string, draft: Bot, settings: ScriptSettings & { readonly bot: string }): Promise<ChatStanding>;
   versions(bot: Bot): VersionIndex & { readonly current: BotVersion | undefined };
+  /** Keeps a checked draft, so that a call can be had with it. @returns the version that the call is begun with */
+  keepDraft(bot: Bot, draft: Pick<DraftPublication, 'text' | 'id'>): Promise<string>;
   versionText(bot: Bot, number: number): string | undefined;
   /** @returns the version's number, and the problems of the reload after it */
   publish(bot: Bot, draft: DraftPublication): Promise<{ readonly number: number; readonly problems: readonly string[] }>;
