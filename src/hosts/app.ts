@@ -160,7 +160,8 @@ async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
   const numbers = (): Promise<MetricsSnapshot> => numbersOf(parts, host);
   const dialling = openDiallingOf(parts, { host, streams, numbers });
   open.add('dialling', () => dialling.dialler[Symbol.asyncDispose]());
-  const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings: config.settings, clock });
+  const { settings, prices } = config;
+  const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings, prices, clock });
   open.add('bots', () => bots[Symbol.asyncDispose]());
   bots.learn();
   const cluster = await joinCluster(parts, { host, streams, open });
@@ -367,8 +368,8 @@ async function consoleParts({ options, backlog }: GatewayParts) {
     settings: settings.console,
     key,
     links: shared === undefined ? new SignInLinks(dataDir) : new SealedLinks(key),
-    password: secrets.adminPassword,
     members: backlog.store.members,
+    password: secrets.adminPassword,
     openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
     audit: backlog.audit,
   };
