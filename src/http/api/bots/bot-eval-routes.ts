@@ -6,6 +6,7 @@ import { isoTime } from '../views.ts';
 import { DRAFT_BODY_BYTES, draftText, soundDraft } from './bot-drafts.ts';
 import { type BotEvalStanding, EvalBusyError } from './bot-editing.ts';
 import { botOfTenant } from './bot-routes.ts';
+import { shownText } from './bot-views.ts';
 import { restoreAddresses } from './hidden-addresses.ts';
 
 const named = z.strictObject({ name: z.string().min(1).max(63) });
@@ -45,7 +46,7 @@ export function botEvalRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
       params: named,
       response: { 200: botEvalView },
     }),
-    async ({ principal, params: { name } }) => viewOf(evals.standing(botOfTenant(orders, principal, name))),
+    async ({ principal, params: { name } }) => viewOf(evals.standing(botOfTenant(orders, principal, name)), principal),
   );
   app.post(
     '/bots/:name/evals',
@@ -65,7 +66,7 @@ export function botEvalRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): vo
       const text = draft && restoreAddresses(draft, orders.editing?.source(bot) ?? '');
       const begun = refusing(() => evals.begin(bot, text, runs));
       await noted(principal, 'bot-eval.begin', name);
-      return viewOf(begun);
+      return viewOf(begun, principal);
     },
   );
   app.delete(
@@ -91,9 +92,9 @@ function refusing<Value>(run: () => Value): Value {
   }
 }
 
-function viewOf(standing: BotEvalStanding | undefined): BotEvalView {
+function viewOf(standing: BotEvalStanding | undefined, principal: Principal): BotEvalView {
   if (standing === undefined)
     return { state: 'none', isDraft: false, startedAt: null, calls: 0, of: 0, run: null, problem: null };
-  const { startedAtMs, run = null, problem = null, ...rest } = standing;
-  return { ...rest, startedAt: isoTime(startedAtMs), run, problem };
+  const { startedAtMs, run = null, problem, ...rest } = standing;
+  return { ...rest, startedAt: isoTime(startedAtMs), run, problem: problem === undefined ? null : shownText(problem, principal) };
 }
