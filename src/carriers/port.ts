@@ -127,6 +127,8 @@ export interface InboundCall {
   readonly askedAtWallMs?: number | undefined;
   /** A copy of a call between people: both sides are heard, and nothing is sent. */
   readonly mode?: 'listen' | undefined;
+  /** The version of the bot that the caller tries out, such as a draft: the call is not counted. */
+  readonly rehearses?: string | undefined;
 }
 
 /** Progress of a dialled call. */

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
 import { commandLine, toolSecrets } from './bot-tools.ts';
-import { BotVersionsError, readVersions, versionPath } from './bot-versions.ts';
+import { BotVersionsError, draftPath, readVersions, versionPath } from './bot-versions.ts';
 import { type Bot, botSettings, isWebAddress, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
@@ -88,13 +88,16 @@ function withTrial({ bot, problems }: ReadBot, env: Environment): ReadBot {
   const { file, folder } = bot;
   const problem = (message: string): Problem[] => [{ key: bot.name, where: file, message }];
   try {
-    const { share, versions } = readVersions(file);
+    const { share } = readVersions(file);
     const read = (number: number): ReadBot => readBotFile(folder, versionPath(file, number), env);
     const earlier = (id: string): Bot | undefined => {
-      const found = versionWith(file, id);
-      return found === undefined ? undefined : read(found).bot;
+      const number = versionWith(file, id);
+      if (number !== undefined) return read(number).bot;
+      const draft = readBotFile(folder, draftPath(file, id), env).bot;
+      // A version of another bot, or one that names files which have changed, is not what was asked for.
+      return draft?.version === id ? { ...draft, file } : undefined;
     };
-    const known = versions.length === 0 ? bot : { ...bot, earlier };
+    const known = { ...bot, earlier };
     if (share === undefined) return { bot: known, problems };
     const other = read(share.version);
     // The file has become what was tried.

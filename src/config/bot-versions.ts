@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -9,13 +9,16 @@ import { temporaryPath } from '../kernel/temporary.ts';
 
 /*
  * Versions of a bot are files: `bots/clinic.yaml` is what new calls get, `bots/versions/clinic/0007.yaml` is a copy of it as it was
- * published, and `index.yaml` beside the copies says who published which, and whether a share of the calls gets another one.
+ * published, and `index.yaml` beside the copies says who published which, and whether a share of the calls gets another one. Below `drafts`, by
+ * their `Bot.version`, are texts that were tried in a call before they were published.
  */
 
 /** Larger bot files are not edited over the API. */
 export const MOST_BOT_BYTES = 262_144;
 /** Most versions of one bot. */
 const MOST_VERSIONS = 9_999;
+/** Drafts of one bot that are kept for calls with them. */
+const MOST_DRAFTS = 20;
 const LOCK_MS = 5_000;
 
 const share = z.strictObject({ version: z.int().min(1), percent: z.int().min(1).max(99) });
@@ -101,6 +104,21 @@ export function currentVersion(
     const kept = versionText(file, number);
     return kept !== undefined && revisionOf(kept) === id;
   });
+}
+
+/** Where a draft's text is that a call was had with. @param id its `Bot.version` */
+export function draftPath(file: string, id: string): string {
+  return join(versionsFolder(file), 'drafts', `${id}.yaml`);
+}
+
+/** Keeps a draft for calls with it, and deletes the oldest of too many. @param id its `Bot.version` @throws the file system's error */
+export function keepDraft(file: string, id: string, text: string): void {
+  const folder = dirname(draftPath(file, id));
+  mkdirSync(folder, { recursive: true });
+  replace(draftPath(file, id), text);
+  const ages = readdirSync(folder).map((name) => ({ name, ms: statSync(join(folder, name)).mtimeMs }));
+  for (const { name } of ages.toSorted((one, other) => other.ms - one.ms).slice(MOST_DRAFTS))
+    rmSync(join(folder, name), { force: true });
 }
 
 interface Author {

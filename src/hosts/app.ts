@@ -160,7 +160,8 @@ async function openFront(parts: GatewayParts, open: OpenParts): Promise<Front> {
   const numbers = (): Promise<MetricsSnapshot> => numbersOf(parts, host);
   const dialling = openDiallingOf(parts, { host, streams, numbers });
   open.add('dialling', () => dialling.dialler[Symbol.asyncDispose]());
-  const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings: config.settings, clock });
+  const { settings, prices } = config;
+  const bots = botOrders({ bots: () => later.bots, folder: options.botFolder, settings, prices, clock });
   open.add('bots', () => bots[Symbol.asyncDispose]());
   bots.learn();
   const cluster = await joinCluster(parts, { host, streams, open });
@@ -269,7 +270,7 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
     streams,
     rates: shared?.rates,
     spent: shared?.spent,
-    api: await apiParts(front, open, console?.links),
+    api: await apiParts(front, open, console),
     console,
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => whole.redeem(botsOf(later.bots, botSecret), token),
@@ -277,7 +278,7 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
   };
 }
 
-async function apiParts(front: Front, open: OpenParts, links: SignInLinks | SealedLinks | undefined): Promise<ApiDeps> {
+async function apiParts(front: Front, open: OpenParts, console: Awaited<ReturnType<typeof consoleParts>>): Promise<ApiDeps> {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
   const { config, clock, check, models } = options;
@@ -287,7 +288,17 @@ async function apiParts(front: Front, open: OpenParts, links: SignInLinks | Seal
   return {
     ...backlog,
     prices: config.prices ?? NO_PRICES,
-    ...settingsOrders({ config, webhooks, keys, carriers: parts.carriers, links, check, models, clock }),
+    ...settingsOrders({
+      config,
+      webhooks,
+      keys,
+      carriers: parts.carriers,
+      console,
+      members: () => backlog.store.members,
+      check,
+      models,
+      clock,
+    }),
     clock: options.clock,
     bots,
     system,
@@ -357,6 +368,7 @@ async function consoleParts({ options, backlog }: GatewayParts) {
     settings: settings.console,
     key,
     links: shared === undefined ? new SignInLinks(dataDir) : new SealedLinks(key),
+    members: backlog.store.members,
     password: secrets.adminPassword,
     openid: OpenIdSignIn.from(settings.console, secrets.openidClientSecret),
     audit: backlog.audit,

@@ -8,6 +8,7 @@ import { reachProblems } from '../config/bot-reach.ts';
 import {
   BotVersionsError,
   currentVersion,
+  keepDraft,
   publishVersion,
   readVersions,
   restoreVersion,
@@ -96,6 +97,11 @@ export class BotEditing implements EditingOrders {
 
   chat(owner: string, draft: Bot, settings: ScriptSettings & { readonly bot: string }): Promise<ChatStanding> {
     return this.#parts.chats.open(owner, settings, this.#with(draft));
+  }
+
+  async keepDraft(bot: Bot, { text, id }: Pick<DraftPublication, 'text' | 'id'>): Promise<string> {
+    keepDraft(fileOf(bot), id, text);
+    return id;
   }
 
   versions(bot: Bot): ReturnType<EditingOrders['versions']> {

@@ -2,12 +2,15 @@ import { BotChats } from '../rehearsal/chat/bot-chats.ts';
 import type { ChatGateway } from '../rehearsal/chat/open-chat.ts';
 import type { BotDraft } from '../config/bot-files.ts';
 import type { Bot } from '../config/bots.ts';
+import { NO_PRICES, type PriceList } from '../config/prices.ts';
 import { errorsOf, type Problem, problemText } from '../config/problem.ts';
+import type { Settings } from '../config/schema.ts';
 import { type BotOutline, botOutline } from '../dialog/bot-dialog.ts';
 import type { BotOrders } from '../http/api/api-app.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { BotEditing } from './bot-editing.ts';
+import { BotEvals } from './bot-evals.ts';
 
 /** What the bots' files say now. */
 export interface BotFilesRead {
@@ -107,12 +110,14 @@ export interface BotOrdersOptions {
   readonly bots: () => readonly Bot[];
   /** Where the files can be read again. */
   readonly folder: BotFolder | undefined;
-  readonly settings: ChatGateway['settings'];
+  readonly settings: ChatGateway['settings'] & Pick<Settings, 'dataDir'>;
+  /** Of what rehearsed calls use; their costs are unknown when absent. */
+  readonly prices?: PriceList | undefined;
   readonly clock: Clock;
 }
 
 /** What the API shows of bots, the dialogs as they were when new calls began to get them, and chats with them. */
-export function botOrders({ bots, folder, settings, clock }: BotOrdersOptions): OpenBotOrders {
+export function botOrders({ bots, folder, settings, prices = NO_PRICES, clock }: BotOrdersOptions): OpenBotOrders {
   const outlines = new WeakMap<Bot, Promise<BotOutline>>();
   const outlineOf = (bot: Bot): Promise<BotOutline> => {
     const outline = outlines.get(bot) ?? botOutline(bot);
@@ -120,10 +125,13 @@ export function botOrders({ bots, folder, settings, clock }: BotOrdersOptions): 
     return outline;
   };
   const chats = new BotChats({ gateway: () => ({ settings, bots: bots() }), clock });
+  const { bots: files, dialling, dataDir } = settings;
+  const evals = new BotEvals({ settings: { bots: files, dialling }, prices, dataDir, clock });
   return {
     bots,
     outlineOf,
     chats,
+    evals,
     editing: folder && new BotEditing({ folder, bots, chats, settings, clock }),
     files: () => folder?.files() ?? Promise.resolve({ bots: bots(), problems: [] }),
     get lastReload() {
@@ -132,6 +140,8 @@ export function botOrders({ bots, folder, settings, clock }: BotOrdersOptions): 
     learn() {
       for (const bot of bots()) void outlineOf(bot);
     },
-    [Symbol.asyncDispose]: () => chats[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([chats[Symbol.asyncDispose](), evals[Symbol.asyncDispose]()]);
+    },
   };
 }

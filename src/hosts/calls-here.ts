@@ -36,7 +36,7 @@ export function reachCalls({ calls, dialReported, speech, ...parts }: ReachingPa
   const { registry } = calls;
   const { carriers, clock, events, logger } = parts;
   const intake: CallIntake = {
-    answer: (inbound) => (inbound.next === undefined ? registry.answer(inbound) : registry.goOn(inbound, inbound.next)),
+    answer: (inbound) => calls.answer(inbound),
     attach: (callId, attachment) => registry.attach(callId, attachment),
     abandon: (callId, _attachmentId, reason) => registry.abandon(callId, reason),
     carrierStatus(call, _status, terminal) {

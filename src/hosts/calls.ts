@@ -2,7 +2,8 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
-import type { DoorOptions } from '../call/admission/call-door.ts';
+import { type CallAnswer, type DoorOptions, refusal, type SpeechPlace } from '../call/admission/call-door.ts';
+import type { InboundCall } from '../carriers/port.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry, type CallRegistryOptions } from '../call/admission/call-registry.ts';
 import { FollowedNews } from '../call/log/followed-news.ts';
@@ -88,6 +89,11 @@ export interface Calls {
   readonly followed: FollowedNews;
   /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
   readonly prepared: Promise<void>;
+  /**
+   * Answers a carrier's call: one that begins, goes on, or rehearses a version of its bot.
+   * @param place the recognition slot already counted for the call; chosen here when absent
+   */
+  answer(inbound: InboundCall, place?: SpeechPlace): CallAnswer | Promise<CallAnswer>;
   /** Speaks again what could not be spoken. */
   prepare(): Promise<void>;
   /** Bots whose servers are down, or have not answered since. */
@@ -136,6 +142,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const prepare = (): Promise<void> => sentences.prepare(bots.loaded);
   return {
     registry,
+    answer: (inbound, place) => answerOn(registry, bots, inbound, place),
     load,
     followed,
     prepared: prepare(),
@@ -163,6 +170,21 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       fixtures.close();
     },
   };
+}
+
+function answerOn(
+  registry: CallRegistry,
+  bots: BotsOfCalls,
+  inbound: InboundCall,
+  place: SpeechPlace | undefined,
+): CallAnswer | Promise<CallAnswer> {
+  const { next, rehearses, botName = '' } = inbound;
+  if (next !== undefined) return registry.goOn(inbound, next, place);
+  if (rehearses === undefined) return registry.answer(inbound, place);
+  return bots.versionOf(botName, rehearses).then((bot) =>
+    // Another version would not be what the caller tries out.
+    bot?.version === rehearses ? registry.answer(inbound, place, bot) : refusal(bot, 'nobody', 'no-bot'),
+  );
 }
 
 /** News of calls for `offhook call`, over a socket of the data folder. */

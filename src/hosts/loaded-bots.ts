@@ -41,6 +41,9 @@ export interface LoadingParts {
   readonly aroundDialogs?: ((dialog: BotDialog, bot: Bot) => BotDialog) | undefined;
 }
 
+/** Versions beside those in use that stay loaded; live calls hold theirs themselves. */
+const MOST_EARLIER = 20;
+
 /** The bots that new calls get, and what live calls still hold of earlier ones. */
 export class BotsOfCalls implements AsyncDisposable {
   readonly #parts: LoadingParts;
@@ -48,7 +51,7 @@ export class BotsOfCalls implements AsyncDisposable {
   readonly #ambiences = new WeakMap<Bot, AmbientLoops>();
   readonly #holdSounds = new WeakMap<Bot, AmbientLoops>();
   readonly #formats = new Map<string, Bot['recordingFormat']>();
-  /** Versions that calls of dead processes go on with. */
+  /** Versions that calls of dead processes go on with, and drafts. */
   readonly #earlier = new Map<string, Bot>();
   #loaded: LoadedBots = { bots: [], dialogs: new Map(), hooks: new Map(), ambiences: new Map(), holdSounds: new Map() };
   #speechJudge: SpeechJudge | undefined;
@@ -96,15 +99,20 @@ export class BotsOfCalls implements AsyncDisposable {
       const hook = loaded.hooks.get(name);
       if (hook === undefined) return current;
       this.#loaded = { ...this.#loaded, hooks: new Map([...this.#loaded.hooks, [versionKey(earlier), hook]]) };
-      this.#earlier.set(versionKey(earlier), earlier);
+      this.#keepEarlier(earlier);
       return earlier;
     } catch (error) {
-      this.#parts.logger.warn(
-        { bot: name, version, error },
-        'earlier version of a bot not loaded: its call goes on in the current one',
-      );
+      this.#parts.logger.warn({ bot: name, version, error }, 'version of a bot not loaded: a call goes on in the current one');
       return current;
     }
+  }
+
+  #keepEarlier(bot: Bot): void {
+    this.#earlier.set(versionKey(bot), bot);
+    const [oldest] = this.#earlier.keys();
+    if (this.#earlier.size <= MOST_EARLIER || oldest === undefined) return;
+    this.#earlier.delete(oldest);
+    this.#loaded = { ...this.#loaded, hooks: new Map([...this.#loaded.hooks].filter(([key]) => key !== oldest)) };
   }
 
   /** Loads the dialogs and rooms of bots. @throws OffhookError when a dialog cannot be opened */

@@ -25,6 +25,7 @@ const inboundCall = z.object({
   next: z.string().optional(),
   askedAtWallMs: z.number().optional(),
   mode: z.literal('listen').optional(),
+  rehearses: z.string().max(64).optional(),
 });
 
 const callAnswer = z.discriminatedUnion('kind', [

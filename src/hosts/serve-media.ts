@@ -114,8 +114,7 @@ function ordersOfFront(
   let use: (() => void) | undefined;
   return {
     ...ordersOn(local),
-    answer: ({ inbound, place }) =>
-      inbound.next === undefined ? registry.answer(inbound, place) : registry.goOn(inbound, inbound.next, place),
+    answer: ({ inbound, place }) => calls.answer(inbound, place),
     reserve: ({ call, place }) => registry.reserve(call, place),
     release: ({ callId, reason }) => done(registry.release(callId, reason)),
     metrics: () => metrics.snapshot(),

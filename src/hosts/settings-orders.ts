@@ -11,8 +11,16 @@ import type {
 } from '../http/api/settings/settings-orders.ts';
 import { API_KEY_USES_FILE, NotedApiKeys } from '../http/api/system/api-key-uses.ts';
 import type { ApiKeyBook } from '../http/api/system/api-keys.ts';
-import { type ConsoleUser, LINK_LIFE_MS, type SealedLinks, type SignInLinks } from '../http/session/console-key.ts';
+import {
+  type ConsoleKey,
+  type ConsoleUser,
+  LINK_LIFE_MS,
+  type SealedLinks,
+  type SignInLinks,
+} from '../http/session/console-key.ts';
+import { endSessionsOf } from '../http/session/sessions.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { MemberRepository } from '../records/members.ts';
 import { testWebhook } from '../records/webhooks/deliver-webhook.ts';
 import type { WebhookBook } from '../records/webhooks/webhook-book.ts';
 import { vendors as every } from '../speech/vendors/registry.ts';
@@ -23,7 +31,8 @@ export interface SettingsParts {
   readonly keys: ApiKeyBook;
   readonly carriers: OpenCarriers;
   /** Undefined without a console. */
-  readonly links: SignInLinks | SealedLinks | undefined;
+  readonly console: { readonly links: SignInLinks | SealedLinks; readonly key: ConsoleKey } | undefined;
+  readonly members: () => MemberRepository;
   readonly check: SettingsOrders['check'];
   readonly models: SettingsOrders['models'];
   readonly clock: Clock;
@@ -62,20 +71,27 @@ function endpointOrders({ webhooks, config: { settings }, clock }: SettingsParts
   };
 }
 
-function memberOrders({ links, config: { settings, secrets }, clock }: SettingsParts): MemberOrders | undefined {
-  if (links === undefined) return undefined;
+function memberOrders({ console, members, config: { settings, secrets }, clock }: SettingsParts): MemberOrders | undefined {
+  if (console === undefined) return undefined;
+  const { links, key } = console;
   const { issuer, roleClaim, roles } = settings.console.openid;
+  const mapped = readRoleMap(roles).roles;
   return {
     ways: [
       ...(secrets.adminPassword === undefined ? [] : (['password'] as const)),
       ...(issuer === undefined ? [] : (['openid'] as const)),
       'link',
     ],
-    openid: issuer === undefined ? undefined : { issuer, roleClaim, roles: readRoleMap(roles).roles },
+    openid: issuer === undefined ? undefined : { issuer, roleClaim, roles: mapped },
+    get members() {
+      return members();
+    },
+    hasOtherAdmin: secrets.adminPassword !== undefined || (issuer !== undefined && [...mapped.values()].includes('admin')),
     async invite(user: ConsoleUser) {
       const nowMs = clock.wallMs();
       return { code: await links.make(user, nowMs), untilMs: nowMs + LINK_LIFE_MS };
     },
+    endSessions: (name) => endSessionsOf(key, name, clock.wallMs()),
   };
 }
 

@@ -17,6 +17,8 @@ export interface BrowserCaller {
   readonly botName: string | undefined;
   /** Shown as the caller's number. */
   readonly from: string;
+  /** The version of the bot that is tried out; see `InboundCall`. */
+  readonly rehearses?: string | undefined;
   /** Time for the page to open its socket and start; the carrier's when absent. */
   readonly answerWithinMs?: number;
 }
@@ -69,11 +71,14 @@ export class BrowserCalls {
   }
 
   /** @throws RequestRefused 503 for a refused call; 409 for a call that has its socket */
-  async begin({ carrierCallId, botName, from, answerWithinMs }: BrowserCaller, requestId: string): Promise<BrowserCall> {
+  async begin(
+    { carrierCallId, botName, from, rehearses, answerWithinMs }: BrowserCaller,
+    requestId: string,
+  ): Promise<BrowserCall> {
     const { streams, clock } = this.#deps;
     const tokenMs = Math.min(this.#tokenMs, (answerWithinMs ?? Number.POSITIVE_INFINITY) - START_MS);
     const mediaWithinMs = answerWithinMs ?? streams.mediaWithinMs(this.#carrier, tokenMs);
-    const inbound = { carrier: this.#carrier, carrierCallId, from, to: '', direction: 'inbound', botName } as const;
+    const inbound = { carrier: this.#carrier, carrierCallId, from, to: '', direction: 'inbound', botName, rehearses } as const;
     const expiresAt = new Date(clock.wallMs() + tokenMs).toISOString();
     const answer = await answerCall({ ...this.#deps, mediaWithinMs }, inbound, requestId, async (grant) => {
       const { streamUrl } = await streams.forAnswer(grant, tokenMs);

@@ -46,7 +46,7 @@ export interface HttpServerDeps {
   /** What the API serves under `/api`; no API when absent. */
   readonly api?: ApiDeps;
   /** What console sessions need; no console when absent. */
-  readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'openid' | 'audit'> | undefined;
+  readonly console?: Pick<SessionsParts, 'settings' | 'key' | 'links' | 'password' | 'openid' | 'members' | 'audit'> | undefined;
   /** What the queue dashboard needs; no dashboard when absent. */
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
   /** The processes that serve media; this one when absent. */

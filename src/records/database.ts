@@ -9,6 +9,7 @@ import { PostgresConsents, PostgresSuppressions } from './postgres/dial-lists.ts
 import { PostgresContacts } from './postgres/contacts.ts';
 import { PostgresPrivacy } from './postgres/privacy.ts';
 import { PostgresRecordings } from './postgres/recordings.ts';
+import { PostgresMembers } from './postgres/members.ts';
 import { PostgresReviews } from './postgres/reviews.ts';
 import { PostgresStatistics } from './postgres/statistics.ts';
 import { PostgresSubmissions } from './postgres/submissions.ts';
@@ -221,6 +222,7 @@ export function storeOn(database: Database): Store {
     statistics: new PostgresStatistics(tenancy, keys),
     reviews: new PostgresReviews(tenancy, keys),
     apiKeys: new PostgresApiKeys(tenancy, keys),
+    members: new PostgresMembers(tenancy, keys),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

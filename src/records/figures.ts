@@ -22,10 +22,10 @@ interface CallFigures {
 /** A caller who speaks up so soon after the bot began had not been done, in ms. */
 const CUT_OFF_WITHIN_MS = 1_000;
 
-/** @returns undefined for a call that is not counted: a running one, one between people, a recording from elsewhere */
+/** @returns undefined for a call that is not counted: a running one, one between people, a recording from elsewhere, a rehearsal */
 export function figuresOf(record: CallRecord): CallFigures | undefined {
-  const { endedAtMs, endReason = '', carrier, mode, answeredAtMs, outbound, optOut } = record;
-  if (endedAtMs === undefined || carrier === IMPORTED || mode === 'listen') return undefined;
+  const { endedAtMs, endReason = '', carrier, mode, rehearsal, answeredAtMs, outbound, optOut } = record;
+  if (endedAtMs === undefined || carrier === IMPORTED || mode === 'listen' || rehearsal === true) return undefined;
   const ending = endingOf(endReason);
   const answered = answeredAtMs !== undefined && (outbound?.answeredBy ?? 'person') === 'person';
   return {

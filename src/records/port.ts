@@ -8,6 +8,7 @@ import type { AttemptRepository, ConsentRepository, SuppressionRepository } from
 import type { StatisticsRepository } from './statistics.ts';
 import type { Finding, Reason } from './attention.ts';
 import type { Result } from './figures.ts';
+import type { MemberRepository } from './members.ts';
 import type { ReviewRepository } from './reviews.ts';
 import type { SubmissionRepository } from './submissions.ts';
 
@@ -410,5 +411,6 @@ export interface Store extends AsyncDisposable {
   readonly statistics: StatisticsRepository;
   readonly reviews: ReviewRepository;
   readonly apiKeys: ApiKeyRepository;
+  readonly members: MemberRepository;
   close(): Promise<void>;
 }

@@ -124,6 +124,8 @@ export const callRecord = z.object({
   direction: z.enum(['inbound', 'outbound']),
   /** A call between people: the bot's side is the other party. */
   mode: z.literal('listen').optional(),
+  /** A person tried out a version of the bot: the call is not counted. */
+  rehearsal: z.literal(true).optional(),
   language: z.string(),
   startedAtMs: wallMs,
   answeredAtMs: wallMs.optional(),

@@ -33,6 +33,7 @@ import { analyseSubmittedJob } from '../../src/records/submissions/analyse-submi
 import { deliverWebhook } from '../../src/records/webhooks/deliver-webhook.ts';
 import { limitBodyTime } from '../../src/kernel/body-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import type { EvalRuns } from '../../src/rehearsal/evals/eval-runs.ts';
 import { CallFixtures } from '../../src/rehearsal/replay/call-fixtures.ts';
 import { FIXTURES_FOLDER } from '../../src/rehearsal/replay/fixture-keeping.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -63,6 +64,7 @@ export async function startApi(
   more: {
     readonly tokens?: JwtBearers | undefined;
     readonly bots?: BotOrders;
+    readonly evals?: EvalRuns;
     readonly settings?: SettingsOrders;
     /** In place of a file of its own. */
     readonly keys?: ApiKeyBook;
@@ -163,7 +165,8 @@ export async function startApi(
     },
     bots: more.bots,
     settings: more.settings,
-    ...(more.settings === undefined ? {} : { audit }),
+    evals: more.evals,
+    ...(more.settings === undefined && more.evals === undefined ? {} : { audit }),
     clock: systemClock,
   };
   app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));

@@ -126,12 +126,13 @@ export class CallRegistry implements OutboundCalls {
   /**
    * Admits a verified call or says why not; a live call gets another attachment.
    * @param place the recognition slot already counted for the call; chosen here when absent
+   * @param began the version of the bot that it gets; by its share when absent
    * @throws what the disk throws when the lease is written; nothing is held then
    */
-  answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace): CallAnswer {
+  answer({ callId = newId('call'), ...inbound }: InboundCall, place?: SpeechPlace, began?: Bot): CallAnswer {
     const again = this.again(inbound);
     if (again !== undefined) return again;
-    const admission = admit(this.#options, inbound, { active: this.#tenants, place, closed: this.#closed, callId });
+    const admission = admit(this.#options, inbound, { active: this.#tenants, place, closed: this.#closed, callId, began });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     return this.#leased(callId, bot, reservation, (dialog) => {

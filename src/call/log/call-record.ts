@@ -155,6 +155,8 @@ export interface CallRecord {
   readonly direction: 'inbound' | 'outbound';
   /** A call between people: the bot's side holds the other party's words. */
   readonly mode?: 'listen' | undefined;
+  /** The version of the bot that a person tried out: see `InboundCall`. */
+  readonly rehearses?: string | undefined;
   readonly language: string;
   readonly startedAtWallMs: number;
   readonly endedAtWallMs: number;

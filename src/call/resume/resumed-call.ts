@@ -130,7 +130,13 @@ export function leftOf(
   if (left === undefined || hadLeft(left.resumed)) return undefined;
   const { carrier, carrierCallId, from, to, direction, botName, tenantId } = left.record;
   if (carrier !== asked.carrier || carrierCallId !== asked.carrierCallId) return undefined;
-  return { known: { carrier, carrierCallId, from, to, direction, botName }, tenantId, began: left.began, resumed: left.resumed };
+  const rehearses = left.record.rehearsal === true ? left.record.botVersion : undefined;
+  return {
+    known: { carrier, carrierCallId, from, to, direction, botName, rehearses },
+    tenantId,
+    began: left.began,
+    resumed: left.resumed,
+  };
 }
 
 /** Whether the bot had said its last words when the process died, so that nothing is left to say. */

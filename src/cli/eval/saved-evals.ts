@@ -5,7 +5,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { EvalRuns, type StartedRun, callKey } from '../../rehearsal/evals/eval-runs.ts';
 import type { Rehearsal } from '../../rehearsal/evals/rehearsal.ts';
 import type { RunResult, ScenarioResult } from '../../rehearsal/evals/run-suites.ts';
-import { type SavedRun, savedRunOf } from '../../rehearsal/evals/saved-run.ts';
+import { savedRunOf } from '../../rehearsal/evals/saved-run.ts';
 import type { Suite } from '../../rehearsal/evals/suite-file.ts';
 import type { Configuration } from '../setup/configuration.ts';
 import { printNote, UsageError } from '../shell/output.ts';
@@ -27,9 +27,6 @@ export interface AskedRun {
   readonly suites: readonly Suite[];
   readonly configuration: Configuration;
 }
-
-/** Earlier runs that are looked at for what changed. */
-const MOST_BEFORE = 10;
 
 /** Keeps a run of `offhook eval` in the data folder: its calls as they are made, so that it can go on, and its results. */
 export class SavedEvals {
@@ -104,17 +101,10 @@ export class SavedEvals {
           const bot = configuration.bots.find((each) => each.name === name);
           return { tenant: bot?.tenant ?? '', version: bot?.version ?? '' };
         },
-        before: await this.#before(id),
+        before: await this.#runs.before(flags.depth, id),
         soundOf: ({ sound }) => (sound?.startsWith(folder) === true && existsSync(sound) ? basename(sound) : undefined),
       }),
     );
-  }
-
-  /** Runs of the same depth, newest first. */
-  async #before(own: string): Promise<readonly SavedRun[]> {
-    const earlier = (await this.#runs.list()).filter(({ id, depth }) => id !== own && depth === this.#asked.flags.depth);
-    const read = await Promise.all(earlier.slice(0, MOST_BEFORE).map(({ id }) => this.#runs.read(id)));
-    return read.filter((each) => each !== undefined);
   }
 
   #keyOf(suite: Suite, scenario: string, seed: number): string {

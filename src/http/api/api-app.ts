@@ -31,7 +31,7 @@ import type { CampaignRepository, ContactRepository } from '../../records/campai
 import type { AttemptRepository } from '../../records/dialling.ts';
 import type { Store } from '../../records/port.ts';
 import type { BrowserCalls } from '../browser-calls.ts';
-import type { BotEditing } from './bots/bot-editing.ts';
+import type { BotEditing, BotEvalOrders } from './bots/bot-editing.ts';
 import type { SettingsOrders } from './settings/settings-orders.ts';
 import type { ApiKeyBook, ApiScope, Principal } from './system/api-keys.ts';
 import type { PublicAddress } from './system/system-problems.ts';
@@ -181,6 +181,8 @@ export interface BotOrders {
   readonly files: () => Promise<{ readonly bots: readonly Bot[]; readonly problems: readonly Problem[] }>;
   /** Absent where the bots' files cannot be read again. */
   readonly editing?: BotEditing | undefined;
+  /** Absent where no suites are run. */
+  readonly evals?: BotEvalOrders | undefined;
   /** Absent without chats. */
   readonly chats?: Pick<BotChats, 'open' | 'act' | 'end'> | undefined;
   /** With problems, the reload changed nothing. */

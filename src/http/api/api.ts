@@ -16,6 +16,7 @@ import { auditRoutes, deliveryRoutes, jobRoutes } from './system/operation-route
 import { Looks, noteLooks } from './looks.ts';
 import { botChatRoutes } from './bots/bot-chat-routes.ts';
 import { botCountRoutes } from './bots/bot-count-routes.ts';
+import { botEvalRoutes } from './bots/bot-eval-routes.ts';
 import { botEditRoutes } from './bots/bot-edit-routes.ts';
 import { botRoutes } from './bots/bot-routes.ts';
 import { browsePage, PAGE_POLICY, OPENAPI } from './openapi.ts';
@@ -38,6 +39,7 @@ import { reviewRoutes } from './calls/review-routes.ts';
 import { statisticsRoutes } from './calls/statistics-routes.ts';
 import { endpointRoutes } from './settings/endpoint-routes.ts';
 import { keyRoutes } from './settings/key-routes.ts';
+import { memberRoutes } from './settings/member-routes.ts';
 import { settingRoutes } from './settings/setting-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
@@ -117,6 +119,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         costRoutes,
         botChatRoutes,
         botEditRoutes,
+        botEvalRoutes,
         evalRoutes,
         campaignRoutes,
         campaignProgressRoutes,
@@ -132,6 +135,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         keyRoutes,
         endpointRoutes,
         settingRoutes,
+        memberRoutes,
       ])
         add(routes, deps, gate, looks);
     },

@@ -11,6 +11,8 @@ import { ROLES, type Role } from './session-views.ts';
 export interface ConsoleUser {
   readonly name: string;
   readonly role: Role;
+  /** The member whom a link was made for: their name and role are looked up when it is used. */
+  readonly member?: string | undefined;
 }
 
 /** Purpose of a sealed text; one of another kind is refused. */
@@ -20,7 +22,7 @@ const SEALED = { alg: 'dir', enc: 'A256GCM' } as const;
 const ISSUER = 'offhook console';
 /** Life of a sign-in link, which works once. */
 export const LINK_LIFE_MS = 15 * 60_000;
-const linkFile = z.object({ name: z.string(), role: z.enum(ROLES), untilMs: z.number() });
+const linkFile = z.object({ name: z.string(), role: z.enum(ROLES), member: z.string().optional(), untilMs: z.number() });
 
 /** Spent ids: of a data folder, or `SpentIds` of all machines. */
 interface UsedUp {
@@ -147,11 +149,11 @@ export class SignInLinks {
   }
 
   /** @returns the code, for `/console#code=…`. @throws the file system's error */
-  make({ name, role }: ConsoleUser, nowMs: number): string {
+  make({ name, role, member }: ConsoleUser, nowMs: number): string {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
     for (const file of readdirSync(this.#folder)) if (!this.#read(file, nowMs)) rmSync(join(this.#folder, file), { force: true });
     const code = randomBytes(24).toString('base64url');
-    const link: z.input<typeof linkFile> = { name, role, untilMs: nowMs + LINK_LIFE_MS };
+    const link: z.input<typeof linkFile> = { name, role, member, untilMs: nowMs + LINK_LIFE_MS };
     writeFileSync(join(this.#folder, hashOf(code)), JSON.stringify(link), { mode: 0o600, flag: 'wx', flush: true });
     return code;
   }
@@ -180,7 +182,7 @@ export class SignInLinks {
   }
 }
 
-const linkClaims = z.object({ sub: z.string(), role: z.enum(ROLES) });
+const linkClaims = z.object({ sub: z.string(), role: z.enum(ROLES), member: z.string().optional() });
 
 /** Links for several machines: each holds its user, sealed, so that any machine can use it. */
 export class SealedLinks {
@@ -191,8 +193,12 @@ export class SealedLinks {
   }
 
   /** @returns the code, for `/console#code=…` */
-  make({ name, role }: ConsoleUser, nowMs: number): Promise<string> {
-    return this.#key.seal('link', { sub: name, role }, { nowMs, lifeMs: LINK_LIFE_MS });
+  make({ name, role, member }: ConsoleUser, nowMs: number): Promise<string> {
+    return this.#key.seal(
+      'link',
+      { sub: name, role, ...(member === undefined ? {} : { member }) },
+      { nowMs, lifeMs: LINK_LIFE_MS },
+    );
   }
 
   /** Uses a link up. @returns the user to sign in; undefined for an unknown, used or expired link */
@@ -200,7 +206,8 @@ export class SealedLinks {
     const opened = await this.#key.open('link', code, nowMs);
     const claims = linkClaims.safeParse(opened);
     if (opened === undefined || !claims.success || !(await this.#key.spend(opened, nowMs))) return undefined;
-    return { name: claims.data.sub, role: claims.data.role };
+    const { sub: name, ...user } = claims.data;
+    return { name, ...user };
   }
 }
 

@@ -10,7 +10,7 @@ import { visitorOf } from '../public-addresses.ts';
 import type { Session } from './session-views.ts';
 import type { ConsoleUser } from './console-key.ts';
 import { begunSignIn, OpenIdError, type OpenIdSignIn } from './openid.ts';
-import type { Sessions, SessionsParts, SessionUser, SignInWay } from './sessions.ts';
+import { type Sessions, type SessionsParts, type SessionUser, type SignInWay, TENANT } from './sessions.ts';
 
 const MOST_BODY_BYTES = 8_192;
 const passwordBody = z.strictObject({ password: z.string().min(1).max(1_000) });
@@ -28,7 +28,7 @@ export function sessionRoutes(
   sessions: Sessions,
   parts: SessionsParts & { readonly passwords: PasswordGuesses },
 ): void {
-  const { passwords, links, password, openid, clock, logger } = parts;
+  const { passwords, links, members, password, openid, clock, logger } = parts;
   const linkGuesses = new SharedRateLimit(parts, 'sign-in', GUESSES);
   const ways = [
     ...(password === undefined ? [] : (['password'] as const)),
@@ -67,6 +67,13 @@ export function sessionRoutes(
     throw new RequestRefused(401, why);
   };
 
+  /** The user of a link as they are now; undefined for a member who was removed. */
+  const now = async (user: ConsoleUser | undefined): Promise<ConsoleUser | undefined> => {
+    if (user?.member === undefined) return user;
+    const member = await members?.get(TENANT, user.member);
+    return member && { name: member.name, role: member.role };
+  };
+
   app.get('/api/session', (request) => sessions.find(request).then(view));
 
   app.post('/api/session', async (request, reply) => {
@@ -80,7 +87,9 @@ export function sessionRoutes(
 
   app.post('/api/session/link', async (request, reply) => {
     const { code } = parsed(linkBody, request.body);
-    const guess = await linkGuesses.guess(`link ${visitorOf(request.ip)}`, () => links.use(code, clock.wallMs()));
+    const guess = await linkGuesses.guess(`link ${visitorOf(request.ip)}`, async () =>
+      now(await links.use(code, clock.wallMs())),
+    );
     const user = await judged(request, 'link', guess, LINK_SPENT);
     return view(await sessions.signIn(request, reply, user, 'link'));
   });

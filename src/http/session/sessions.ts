@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Settings } from '../../config/schema.ts';
 import { Secret } from '../../config/secrets.ts';
+import type { MemberRepository } from '../../records/members.ts';
 import type { AuditLog } from '../../records/retention/audit-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -16,7 +17,7 @@ import { ROLES, SCOPES_OF } from './session-views.ts';
 
 export const SESSION_COOKIE = 'offhook_session';
 /** Tenant of the console's users. */
-const TENANT = 'default';
+export const TENANT = 'default';
 
 export interface SessionsParts {
   readonly settings: Settings['console'];
@@ -28,6 +29,8 @@ export interface SessionsParts {
   readonly openid?: OpenIdSignIn | undefined;
   /** The gateway's public address. */
   readonly publicUrl: string | undefined;
+  /** People who were added to the console; links for members are refused when absent. */
+  readonly members?: Pick<MemberRepository, 'get'> | undefined;
   readonly audit: Pick<AuditLog, 'add'>;
   readonly clock: Clock;
   /** Shared by all machines; this process only when absent. */
@@ -218,6 +221,12 @@ export class Sessions {
       .update(this.#parts.password?.reveal() ?? '')
       .digest('base64url');
   }
+}
+
+/** Ends all sessions of a person who has no account at an issuer. */
+export function endSessionsOf(key: Pick<ConsoleKey, 'spend' | 'isSpent'>, name: string, nowMs: number): Promise<void> {
+  const [person] = peopleOf(name, undefined);
+  return new Generations(key).end(person, nowMs);
 }
 
 /** What ends with a session: all sessions of the person, or the session at the issuer. */

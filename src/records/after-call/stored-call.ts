@@ -26,6 +26,7 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     to: record.to,
     direction: record.direction,
     ...(record.mode === undefined ? {} : { mode: record.mode }),
+    ...(record.rehearses === undefined ? {} : { rehearsal: true }),
     language: record.language,
     startedAtMs: record.startedAtWallMs,
     answeredAtMs: record.attachments[0]?.attachedAtWallMs,

@@ -16,6 +16,7 @@ const personalCall = callRecord.pick({
   metadata: true,
   outbound: true,
   mode: true,
+  rehearsal: true,
   optOut: true,
   callBackAtMs: true,
   transfers: true,
@@ -66,7 +67,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
     call: {
       ...NO_FACTS,
       ...plain,
-      path: pathOf(turns),
+      path: record.rehearsal === true ? null : pathOf(turns),
       turnCount: turns.length,
       durationMs: record.endedAtMs === undefined ? null : Math.max(0, record.endedAtMs - record.startedAtMs),
       ...replyTimes(turns),

@@ -12,9 +12,11 @@ import {
   pgSchema,
   primaryKey,
   text,
+  uniqueIndex,
 } from 'drizzle-orm/pg-core';
 import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 import { ENDINGS } from '../../call/log/outcome.ts';
+import { ROLES } from '../../config/console-roles.ts';
 import { ANSWERED_BY } from '../../config/answered-by.ts';
 import { RESULTS } from '../figures.ts';
 import type { CallCost, CostPart } from '../../costs/cost.ts';
@@ -362,4 +364,22 @@ export const apiKeys = offhook.table(
     createdAtMs: wallMs('created_at_ms').notNull(),
   },
   () => [ofTenant()],
+);
+
+/** People who were added to the console. */
+export const members = offhook.table(
+  'members',
+  {
+    tenantId: tenant(),
+    id: text('id').notNull(),
+    name: text('name').notNull(),
+    role: text('role', { enum: ROLES }).notNull(),
+    createdBy: text('created_by').notNull(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    uniqueIndex('members_by_name').on(table.tenantId, sql`lower(name)`),
+    ofTenant(),
+  ],
 );

@@ -217,7 +217,7 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
       inArray(calls.tenantId, [...tenantIds]),
       gte(calls.startedAtMs, fromMs),
       lt(calls.startedAtMs, toMs),
-      isNotNull(calls.endedAtMs),
+      isNotNull(calls.ending),
       botName === undefined ? undefined : eq(calls.botName, botName),
     );
     const { owner } = this.tenancy;

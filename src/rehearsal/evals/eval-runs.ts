@@ -16,6 +16,8 @@ export const SOUND_NAME = /^\d{1,6}\.wav$/u;
 
 /** Runs that are kept; older ones are deleted as a new one begins. */
 const MOST_RUNS = 50;
+/** Earlier runs that are looked at for what changed. */
+const MOST_BEFORE = 10;
 const SUMMARY = 'summary.json';
 const RUN = 'run.json';
 /** What a run is, and each of its calls as it was made. */
@@ -112,6 +114,13 @@ export class EvalRuns {
   /** Newest first; runs without results are left out. */
   async list(): Promise<readonly SavedSummary[]> {
     const read = await Promise.all((await this.#ids()).map((id) => this.#parsed(id, SUMMARY, savedSummary)));
+    return read.filter((each) => each !== undefined);
+  }
+
+  /** The latest runs of a depth, newest first, except one. Runs of drafts are left out. */
+  async before(depth: string, except: string): Promise<readonly SavedRun[]> {
+    const earlier = (await this.list()).filter((run) => run.id !== except && run.depth === depth && run.draft !== true);
+    const read = await Promise.all(earlier.slice(0, MOST_BEFORE).map(({ id }) => this.read(id)));
     return read.filter((each) => each !== undefined);
   }
 

@@ -29,6 +29,8 @@ export const savedSummary = z.object({
   seed: z.number(),
   /** Stopped before all calls were made. */
   stopped: z.boolean(),
+  /** Calls of a draft: what was before is the published version, called in the same run. */
+  draft: z.boolean().optional(),
   suites: z.array(savedSuite),
 });
 export type SavedSummary = z.output<typeof savedSummary>;
@@ -62,6 +64,8 @@ const savedScenario = z.object({
   verdict,
   /** In the run before, where it was in that. */
   before: verdict.optional(),
+  /** Its calls in the run before. */
+  callsBefore: z.object({ passed: z.int(), runs: z.int() }).optional(),
   passed: z.int(),
   runs: z.int(),
   interval: z.object({ least: z.number(), most: z.number() }),
@@ -77,7 +81,7 @@ export type SavedRun = z.output<typeof savedRun>;
 /** Failed calls of a scenario that are kept with their transcripts. */
 const MOST_CALLS = 3;
 
-export interface RunFacts extends Pick<SavedRun, 'id' | 'startedAtMs' | 'endedAtMs' | 'depth' | 'seed' | 'stopped'> {
+export interface RunFacts extends Pick<SavedRun, 'id' | 'startedAtMs' | 'endedAtMs' | 'depth' | 'seed' | 'stopped' | 'draft'> {
   readonly botFacts: (bot: string) => { readonly tenant: string; readonly version: string };
   /** The latest runs of the same depth, newest first. */
   readonly before: readonly SavedRun[];
@@ -99,7 +103,7 @@ export function savedRunOf(results: readonly ScenarioResult[], { botFacts, befor
       ...(scenario.about === undefined ? {} : { about: scenario.about }),
       where,
       verdict: verdictOf(result),
-      ...(earlier[0] === undefined ? {} : { before: earlier[0].verdict }),
+      ...(earlier[0] === undefined ? {} : beforeOf(earlier[0])),
       passed,
       runs: runs.length,
       interval: shareInterval(passed, runs.length),
@@ -124,6 +128,10 @@ export function savedRunOf(results: readonly ScenarioResult[], { botFacts, befor
     };
   });
   return { ...facts, suites, scenarios };
+}
+
+function beforeOf({ verdict: before, passed, runs }: SavedScenario): Pick<SavedScenario, 'before' | 'callsBefore'> {
+  return { before, callsBefore: { passed, runs } };
 }
 
 function callOf({ seed, ok, unmet, call }: RunResult, sound: string | undefined): z.output<typeof savedCall> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -7,6 +7,7 @@ import { loadBots } from '../../../src/config/bot-files.ts';
 import { BotFolder } from '../../../src/hosts/bot-orders.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
+import { eventually } from '../../support/eventually.ts';
 import { chromiumProgram, type ConsoleBrowser, startConsoleBrowser } from '../../support/console.ts';
 
 const DESK = `# The front desk.
@@ -22,6 +23,11 @@ dialog:
     states:
       greet: { say: Welcome to the clinic., ask: { slot: want, prompt: Booking or question? }, next: { book: done, ask: done } }
       done: { say: Thank you., hangup: done }
+`;
+
+const SUITE = `scenarios:
+  - { name: asks which of the two, caller: { turns: [book] }, expect: { end: done, hears: ['Booking or question?'] } }
+  - { name: thanks, caller: { turns: [book] }, expect: { end: done, hears: [Thank you.] } }
 `;
 
 const SETTINGS = {
@@ -46,13 +52,15 @@ const SETTINGS = {
 };
 
 describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the console', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
+  const root = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
+  const folder = join(root, 'bots');
   const file = join(folder, 'front-desk.yaml');
   let bench: GatewayBench;
   let browser: ConsoleBrowser;
   const target = () => ({ url: bench.gateway.url, dataDir: bench.dataDir });
 
   beforeAll(async () => {
+    mkdirSync(folder);
     writeFileSync(file, DESK);
     const botFiles = new BotFolder(async (draft) => loadBots(folder, {}, draft), systemClock);
     const { bots } = await botFiles.files();
@@ -65,7 +73,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
   afterAll(async () => {
     await browser[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true });
+    rmSync(root, { recursive: true });
   });
 
   /** Clicks as a person would, counted. */
@@ -150,6 +158,53 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     expect(complaints).toEqual([]);
   });
 
+  it('talks to a draft, whose call is a rehearsal', async () => {
+    await using opened = await browser.open(target(), 'operator');
+    const { page, complaints, foreign } = opened;
+    // A microphone that is silent.
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator.mediaDevices, 'getUserMedia', {
+        value: async () => new AudioContext().createMediaStreamDestination().stream,
+      });
+    });
+    await page.goto(`${target().url}/console/bots/front-desk/edit`);
+    await page.getByLabel('ask prompt', { exact: true }).fill('Which of the two?');
+    await page.getByRole('button', { name: '3. Talk' }).click();
+    await page.getByText('This draft answers.').waitFor();
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.getByRole('log', { name: 'Conversation' }).getByText('Which of the two?').waitFor();
+    await opened.lookOver('bot-talk');
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByText('You hung up.').first().waitFor();
+    const link = page.getByRole('link', { name: 'Open this call' });
+    const callId = (await link.getAttribute('href'))?.split('/').at(-1) ?? '';
+    const ended = async () => (await bench.gateway.backlog.store.calls.get('default', callId))?.endReason === 'caller-hangup';
+    await eventually('the record', ended);
+    await link.click();
+    await page.getByText('A rehearsal: a person of the console talked to a draft of the bot.').waitFor();
+    expect(readFileSync(file, 'utf8')).not.toContain('Which of the two?');
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+
+  it('runs the suite with a draft and shows what got worse, beside the steps', async () => {
+    mkdirSync(join(root, 'evals'));
+    writeFileSync(join(root, 'evals', 'front-desk.yaml'), SUITE);
+    await using opened = await browser.open(target(), 'operator', '/bots/front-desk/edit');
+    const { page, complaints } = opened;
+    await page.getByLabel('ask prompt', { exact: true }).fill('What can we do?');
+    await page.getByRole('button', { name: '4. Evals' }).click();
+    await page.getByRole('button', { name: 'Run the evals' }).click();
+    await page.getByText('1 of 2 passed · 1 worse than the published version · 0 better').waitFor();
+    const row = page.getByRole('row', { name: /asks which of the two/u });
+    expect(await row.textContent()).toBe('asks which of the twoworsefailedpassed');
+    await opened.lookOver('bot-eval');
+    await page.getByRole('link', { name: 'Open with transcripts' }).click();
+    await page.getByText('a draft beside the published version').waitFor();
+    await page.getByRole('region', { name: 'asks which of the two' }).getByText('passed before').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it('rolls back and shares from the list of versions, and shows a viewer no way to edit', async () => {
     await using opened = await browser.open(target(), 'admin', '/bots/front-desk');
     const { page } = opened;
@@ -192,7 +247,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     expect(foreign).toEqual([]);
   });
 
-  it('adds a webhook endpoint, invites a person, runs checks, and shows models, in Hindi too', async () => {
+  it('adds a webhook endpoint, adds a member, runs checks, and shows models, in Hindi too', async () => {
     await using opened = await browser.open(target(), 'admin', '/settings/webhooks');
     const { page, complaints } = opened;
     await page.getByRole('button', { name: 'Add an endpoint' }).click();
@@ -205,9 +260,17 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await page.getByText('It failed: the address of a webhook endpoint is not public').waitFor();
     await opened.lookOver('settings-webhooks');
     await page.getByRole('tab', { name: 'Members and roles' }).click();
-    await page.getByRole('button', { name: 'Invite a person' }).click();
-    await page.getByRole('dialog').getByLabel('Name').fill('Anna');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Add a person' }).click();
+    await page.getByRole('dialog').getByLabel('Name or e-mail address').fill('Anna');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add and make a link' }).click();
+    await page.getByText(/#code=/u).waitFor();
+    const anna = page.getByRole('row', { name: /^Anna/u });
+    await anna.getByRole('button', { name: 'Change role' }).click();
+    await opened.lookOver('settings-members-role');
+    await page.getByRole('dialog').getByLabel('Role').click();
+    await page.getByRole('option', { name: 'operator' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Change it' }).click();
+    await page.getByRole('row', { name: /^Anna operator/u }).waitFor();
     const link = await page.getByText(/#code=/u).textContent();
     await opened.lookOver('settings-members');
     await page.getByRole('tab', { name: 'Numbers and carriers' }).click();
@@ -225,5 +288,12 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await page.context().clearCookies();
     await page.goto(link ?? '');
     await page.getByRole('button', { name: /Anna/u }).waitFor();
+    // The link gives the role of now, and a removed member's session is over.
+    expect(await (await page.request.get(`${target().url}/api/session`)).json()).toMatchObject({ user: { role: 'operator' } });
+    await using admin = await browser.open(target(), 'admin', '/settings/members');
+    await admin.page.getByRole('row', { name: /^Anna/u }).getByRole('button', { name: 'Remove' }).click();
+    await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await admin.page.getByText('Nobody was added yet.').waitFor();
+    expect((await page.request.get(`${target().url}/api/calls`)).status()).toBe(401);
   });
 });

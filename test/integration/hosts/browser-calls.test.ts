@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { BotFolder } from '../../../src/hosts/bot-orders.ts';
 import { API_KEYS_FILE, ApiKeys, type ApiScope } from '../../../src/http/api/system/api-keys.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { temporaryFolder } from '../../support/databases.ts';
 import { silenced } from '../../support/silenced.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
@@ -263,4 +267,60 @@ it('reaches the process that has the call, where calls are in several', async ()
     await eventually('the end', play);
     await each.closed;
   }
+});
+
+const DESK = `name: desk
+voice: Nisha
+dialog:
+  kind: flow
+  flow:
+    start: greet
+    slots: { day: { kind: day } }
+    states:
+      greet: { say: Welcome., ask: { slot: day, prompt: Which day? }, next: bye }
+      bye: { say: Goodbye., hangup: done }
+`;
+
+describe('a call from a browser with a draft of a bot', () => {
+  it('is answered by the draft, counts nowhere, and leaves the published version to others', async () => {
+    await using folder = await temporaryFolder();
+    writeFileSync(join(folder.path, 'desk.yaml'), DESK);
+    const botFiles = new BotFolder(async (draft) => loadBots(folder.path, {}, draft), systemClock);
+    const { bots } = await botFiles.files();
+    await using bench = await startGatewayBench({ bots, botFiles });
+    const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));
+    const begin = (key: string, body: object): Promise<Response> =>
+      fetch(`${bench.gateway.url}/api/browser-calls`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const [edits, talks] = ([['calls:talk', 'bots:write'], ['calls:talk']] as const).map(
+      (scopes) => keys.create({ name: 'desk', tenantId: 'default', scopes: [...scopes] }, 0).secret,
+    );
+    const draft = DESK.replace('Welcome.', 'Good morning.');
+    expect((await begin(talks ?? '', { bot: 'desk', draft })).status).toBe(403);
+    expect((await begin(edits ?? '', { bot: 'desk', draft: `${draft}endpointingMs: soon\n` })).status).toBe(422);
+    const { store } = bench.gateway.backlog;
+    const heardIn = async (body: object, text: string) => {
+      const begun = (await (await begin(edits ?? '', body)).json()) as Begun;
+      const call = await page(begun.streamUrl, bench.clock);
+      await eventually(text, () =>
+        bench.news.some((news) => news.type === 'saying' && news.callId === begun.callId && news.text === text),
+      );
+      call.tell({ type: 'stop' });
+      await call.closed;
+      const ended = () => store.calls.get('default', begun.callId);
+      return eventually('the record', async () => (await ended())?.endReason === 'caller-hangup' && (await ended()));
+    };
+    const rehearsed = await heardIn({ bot: 'desk', draft }, 'Good morning.');
+    expect(rehearsed).toMatchObject({ rehearsal: true, botName: 'desk' });
+    expect(rehearsed.botVersion).not.toBe(bots[0]?.version);
+    const usual = await heardIn({ bot: 'desk' }, 'Welcome.');
+    expect([usual.rehearsal, usual.botVersion]).toEqual([undefined, bots[0]?.version]);
+    const asked = { botName: 'desk', fromMs: 0, toMs: bench.clock.wallMs() + 1 };
+    expect((await store.statistics.figures('default', asked)).calls).toBe(1);
+    expect((await store.statistics.paths('default', asked)).calls).toBe(1);
+    expect(await store.reviews.get('default', rehearsed.id)).toBeUndefined();
+  });
 });

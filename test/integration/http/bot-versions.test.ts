@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
@@ -6,10 +6,14 @@ import type { Bot } from '../../../src/config/bots.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { BotFolder, botOrders } from '../../../src/hosts/bot-orders.ts';
 import { botChatView } from '../../../src/http/api/bots/bot-chat-routes.ts';
+import { botEvalView } from '../../../src/http/api/bots/bot-eval-routes.ts';
+import { evalListView, evalRunView } from '../../../src/http/api/evals/eval-routes.ts';
 import { botSourceView, botVersionsView, draftView, publishedView } from '../../../src/http/api/bots/bot-views.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { EvalRuns } from '../../../src/rehearsal/evals/eval-runs.ts';
 import { startApi } from '../../support/api-server.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const DESK = `# The desk of the clinic.
 name: desk
@@ -25,17 +29,21 @@ dialog:
       bye: { say: Goodbye., hangup: done }
 `;
 const files = await temporaryFolder();
-const file = join(files.path, 'desk.yaml');
+const botsFolder = join(files.path, 'bots');
+mkdirSync(botsFolder);
+const file = join(botsFolder, 'desk.yaml');
 writeFileSync(file, DESK);
-writeFileSync(join(files.path, 'kept.yaml'), DESK.replace('name: desk', 'name: kept\nreadOnly: It comes from our repository.'));
-const read = (draft?: Parameters<typeof loadBots>[2]) => loadBots(files.path, {}, draft);
+writeFileSync(join(botsFolder, 'kept.yaml'), DESK.replace('name: desk', 'name: kept\nreadOnly: It comes from our repository.'));
+const read = (draft?: Parameters<typeof loadBots>[2]) => loadBots(botsFolder, {}, draft);
 let inUse: readonly Bot[] = read().bots;
 const folder = new BotFolder(async (draft) => read(draft), systemClock);
 folder.serve(async (bots) => void (inUse = bots));
-const { settings } = loadConfig({ env: {}, files: [] });
+const { settings } = loadConfig({ env: { OFFHOOK_DATA_DIR: join(files.path, 'data') }, files: [] });
 const orders = botOrders({ bots: () => inUse, folder, settings, clock: systemClock });
-const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) }, { bots: orders });
+const evals = new EvalRuns(settings.dataDir);
+const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) }, { bots: orders, evals });
 afterAll(async () => {
+  await orders[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
   await files[Symbol.asyncDispose]();
 });
@@ -92,10 +100,10 @@ it('refuses to publish a draft with problems, or what a reload could not load', 
   const broken = await send('POST', '/bots/desk/versions', { text: `${text}endpointingMs: soon\n`, base: revision });
   expect(broken.status).toBe(422);
   expect(await broken.json()).toMatchObject({ problems: [{ key: 'endpointingMs', line: 13 }] });
-  writeFileSync(join(files.path, 'other.yaml'), 'name: other\n');
+  writeFileSync(join(botsFolder, 'other.yaml'), 'name: other\n');
   const blocked = await send('POST', '/bots/desk/versions', { text: `${text}# fine\n`, base: revision });
   expect([blocked.status, await blocked.text()]).toEqual([409, expect.stringContaining('other.yaml')]);
-  writeFileSync(join(files.path, 'other.yaml'), DESK.replace('name: desk', 'name: other'));
+  writeFileSync(join(botsFolder, 'other.yaml'), DESK.replace('name: desk', 'name: other'));
 });
 
 it('chats with a draft before anybody else hears it', async () => {
@@ -110,6 +118,63 @@ it('chats with a draft before anybody else hears it', async () => {
   });
   const talks = api.keys.create({ name: 't', tenantId: 'default', scopes: ['calls:talk'] }, 0).secret;
   expect((await send('POST', '/bots/desk/chats', { draft }, talks)).status).toBe(403);
+});
+
+it('runs the suite with a draft beside the published version, one run of a bot at a time, and keeps the results', async () => {
+  const { text } = await source();
+  const draft = text.replace('Goodbye.', 'So long.');
+  const state = async (): Promise<ReturnType<typeof botEvalView.parse>> =>
+    botEvalView.parse(await (await send('GET', '/bots/desk/evals')).json());
+  const ended = async (): ReturnType<typeof state> => {
+    // Not over the API, which slows down who asks too often.
+    const [bot] = inUse;
+    await eventually('the run ends', () => bot !== undefined && orders.evals?.standing(bot)?.state !== 'running');
+    return state();
+  };
+  expect((await state()).state).toBe('none');
+  expect((await send('POST', '/bots/desk/evals', { draft })).status).toBe(201);
+  expect((await send('POST', '/bots/desk/evals', { draft })).status).toBe(409);
+  expect(await ended()).toMatchObject({ state: 'failed', problem: expect.stringContaining('evals/desk.yaml') });
+  const suite = `bot: desk
+scenarios:
+  - { name: says goodbye, caller: { turns: [tomorrow] }, expect: { end: done, hears: [Goodbye.] } }
+  - { name: is brief, caller: { turns: [tomorrow] }, expect: { end: done, hears: [So long.] } }
+`;
+  mkdirSync(join(files.path, 'evals'));
+  writeFileSync(join(files.path, 'evals', 'any name.yaml'), suite);
+  await send('POST', '/bots/desk/evals', { draft, runs: 2 });
+  const done = await ended();
+  expect(done).toMatchObject({ state: 'done', isDraft: true, calls: 8, of: 8, problem: null });
+  const run = evalRunView.parse(await (await send('GET', `/evals/runs/${done.run}`)).json());
+  expect(run).toMatchObject({ draft: true, suites: [{ bot: 'desk', broken: 1, mended: 1 }] });
+  expect(run.scenarios).toMatchObject([
+    { name: 'says goodbye', verdict: 'failed', before: 'passed', callsBefore: { passed: 2, runs: 2 } },
+    { name: 'is brief', verdict: 'passed', before: 'failed', callsBefore: { passed: 0, runs: 2 } },
+  ]);
+  expect(run.suites[0]?.version).not.toBe(inUse.find(({ name }) => name === 'desk')?.version);
+  // A draft is not what a later run of the published version is compared with.
+  await send('POST', '/bots/desk/evals', { runs: 1 });
+  const alone = await ended();
+  expect(alone).toMatchObject({ state: 'done', isDraft: false, calls: 2, of: 2 });
+  const { runs } = evalListView.parse(await (await send('GET', '/evals/runs')).json());
+  expect(runs[0]).toMatchObject({ id: alone.run, suites: [{ broken: 0, mended: 0, verdicts: { passed: 1, failed: 1 } }] });
+  await send('POST', '/bots/desk/evals', { runs: 20 });
+  expect(await (await send('DELETE', '/bots/desk/evals')).json()).toEqual({ stopped: true });
+  expect((await ended()).state).toBe('stopped');
+  const audited = await api.audit();
+  expect(audited).toContain('"bot-eval.begin"');
+  expect(audited).toContain('"bot-eval.stop"');
+});
+
+it('evaluates no draft with problems, or too many calls, and no draft for people who may not edit', async () => {
+  const { text } = await source();
+  expect((await send('POST', '/bots/desk/evals', { draft: `${text}endpointingMs: soon\n` })).status).toBe(422);
+  const talks = api.keys.create({ name: 't', tenantId: 'default', scopes: ['calls:talk'] }, 0).secret;
+  expect((await send('POST', '/bots/desk/evals', { draft: text }, talks)).status).toBe(403);
+  expect((await send('POST', '/bots/desk/evals', { draft: text }, api.otherKey)).status).toBe(404);
+  expect((await send('GET', '/bots/desk/evals', undefined, api.otherKey)).status).toBe(404);
+  expect((await send('DELETE', '/bots/desk/evals', undefined, api.otherKey)).status).toBe(404);
+  expect((await send('POST', '/bots/desk/evals', { runs: 21 })).status).toBe(400);
 });
 
 it('gives a version a share of the calls, rolls back, and ends the share with that', async () => {

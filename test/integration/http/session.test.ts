@@ -7,6 +7,8 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { ConsoleKey, LINK_LIFE_MS, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { type Role, type Session, sessionView } from '../../../src/http/session/session-views.ts';
+import { endSessionsOf } from '../../../src/http/session/sessions.ts';
+import type { Member, MemberRepository } from '../../../src/records/members.ts';
 import { AuditLog } from '../../../src/records/retention/audit-log.ts';
 import { AnalysisProfiles } from '../../../src/records/analysis/analysis-profiles.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -51,13 +53,18 @@ beforeEach(async () => {
 });
 
 /** A gateway with the console on the test's data folder. */
-async function start({ password, env = {} }: { password?: string; env?: Record<string, string> } = {}) {
+async function start({
+  password,
+  env = {},
+  members,
+}: { password?: string; env?: Record<string, string>; members?: Pick<MemberRepository, 'get'> } = {}) {
   const gateway = await startGateway({
     api,
     env,
     console: {
       key: ConsoleKey.ensure(folder.path),
       links: new SignInLinks(folder.path),
+      members,
       password: password === undefined ? undefined : new Secret(password),
       audit: new AuditLog(join(folder.path, 'audit.jsonl'), () => gateway.clock.wallMs()),
     },
@@ -259,6 +266,23 @@ describe('signing in', () => {
     const late = new SignInLinks(folder.path).make({ name: 'asha', role: 'viewer' }, gateway.clock.wallMs());
     gateway.clock.advance(LINK_LIFE_MS + 1000);
     expect((await ask(gateway, 'POST', '/api/session/link', {}, { code: late })).status).toBe(401);
+  });
+
+  it('signs a member in as they are when their link is used, and nobody after they were removed', async () => {
+    const asha: Member = { id: 'mem_1', name: 'asha', role: 'viewer', createdBy: 'console admin', createdAtMs: 0 };
+    const kept = new Map([[asha.id, asha]]);
+    await using gateway = await start({ members: { get: async (_tenant, id) => kept.get(id) } });
+    const link = () => new SignInLinks(folder.path).make({ ...asha, member: asha.id }, gateway.clock.wallMs());
+    const [first, second] = [link(), link()];
+    kept.set(asha.id, { ...asha, role: 'operator' });
+    const signedIn = await ask(gateway, 'POST', '/api/session/link', {}, { code: first });
+    expect(viewOf(signedIn).user).toEqual({ name: 'asha', role: 'operator' });
+    const cookie = cookieOf(signedIn).split(';')[0] ?? '';
+    expect((await ask(gateway, 'GET', '/api/calls', { cookie })).status).toBe(200);
+    kept.clear();
+    await endSessionsOf(ConsoleKey.ensure(folder.path), 'asha', gateway.clock.wallMs());
+    expect((await ask(gateway, 'GET', '/api/calls', { cookie })).status).toBe(401);
+    expect((await ask(gateway, 'POST', '/api/session/link', {}, { code: second })).status).toBe(401);
   });
 
   it('believes no link and no session of another data folder', async () => {

@@ -12,15 +12,17 @@ import {
   checksView,
   endpointsView,
   invitationView,
+  memberView,
   membersView,
   newApiKeyView,
   newEndpointView,
+  newMemberView,
   speechView,
   testView,
 } from '../../../src/http/api/settings/settings-views.ts';
 import { deliveriesView } from '../../../src/http/api/system/operation-routes.ts';
 import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
-import { SignInLinks } from '../../../src/http/session/console-key.ts';
+import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { WebhookBook, WEBHOOKS_FILE } from '../../../src/records/webhooks/webhook-book.ts';
@@ -50,6 +52,7 @@ const hook = {
 };
 const webhooks = new WebhookBook([hook], join(folder.path, WEBHOOKS_FILE));
 const links = new SignInLinks(folder.path);
+const sessionKey = ConsoleKey.ensure(folder.path);
 const carriers = openCarriers({
   configs: config.carriers,
   dataDir: folder.path,
@@ -62,7 +65,8 @@ const { settings, keys } = settingsOrders({
   webhooks,
   keys: new ApiKeys(join(folder.path, 'api-keys.json')),
   carriers,
-  links,
+  console: { links, key: sessionKey },
+  members: () => api.store.members,
   check: async () => [
     { name: 'twilio', ok: false, detail: 'https://a.example?key=hidden answers 401', advice: 'Set the token.', ms: 3 },
   ],
@@ -147,16 +151,52 @@ it('tests an endpoint with a signed event, and lists its deliveries', async () =
   expect(deliveries.map(({ id }) => id)).toEqual(['msg_1']);
 });
 
-it('shows how people come in, and makes a link that signs in once', async () => {
+it('shows how people come in, and who is a member by the settings', async () => {
   const members = membersView.parse(await (await send('GET', '/members')).json());
   expect(members.ways).toEqual(['openid', 'link']);
   expect(members.openid?.roles).toContainEqual({ value: 'desk', role: 'operator' });
   expect(members.roles.find(({ role }) => role === 'operator')?.scopes).toContain('bots:write');
-  const invited = invitationView.parse(await (await send('POST', '/members/links', { name: 'Anna', role: 'operator' })).json());
-  const code = invited.path?.split('#code=')[1] ?? '';
-  expect(links.use(code, Date.now())).toEqual({ name: 'Anna', role: 'operator' });
+  expect(members.members).toContainEqual({
+    id: null,
+    name: 'desk',
+    role: 'operator',
+    setting: 'console.openid.roles',
+    createdBy: null,
+    createdAt: null,
+  });
+});
+
+it('adds a person with a link that signs in once, changes their role, and removes them', async () => {
+  const repeat = { 'idempotency-key': 'add-one' };
+  const body = { name: 'anna@clinic.example', role: 'operator' };
+  const added = newMemberView.parse(await (await send('POST', '/members', body, api.key, repeat)).json());
+  expect(added.member).toMatchObject({ ...body, setting: null });
+  expect(newMemberView.parse(await (await send('POST', '/members', body, api.key, repeat)).json()).path).toBeNull();
+  const id = added.member.id ?? '';
+  const code = added.path?.split('#code=')[1] ?? '';
+  expect(links.use(code, Date.now())).toEqual({ ...body, member: id });
+  expect((await send('POST', '/members', { name: 'ANNA@clinic.example', role: 'viewer' })).status).toBe(409);
+  expect((await send('POST', '/members', { name: 'desk', role: 'viewer' })).status).toBe(409);
+  const again = invitationView.parse(await (await send('POST', `/members/${id}/links`, {})).json());
+  expect(links.use(again.path?.split('#code=')[1] ?? '', Date.now())).toMatchObject({ member: id });
+  expect(memberView.parse(await (await send('PUT', `/members/${id}`, { role: 'viewer' })).json()).role).toBe('viewer');
+  expect((await send('DELETE', `/members/${id}`)).status).toBe(200);
+  expect((await send('DELETE', `/members/${id}`)).status).toBe(404);
+  expect((await send('POST', `/members/${id}/links`, {})).status).toBe(404);
+  const audited = await api.audit();
+  for (const action of ['member.add', 'member.link', 'member.change', 'member.remove']) expect(audited).toContain(`"${action}"`);
+  expect(audited).not.toContain(code);
+});
+
+it('lets nobody add, change or remove a person who may do more than they', async () => {
   const writes = await keyWith('settings:write');
-  expect((await send('POST', '/members/links', { name: 'Eve', role: 'admin' }, writes)).status).toBe(403);
+  expect((await send('POST', '/members', { name: 'Eve', role: 'admin' }, writes)).status).toBe(403);
+  expect((await send('POST', '/members', { name: 'Eve', role: 'viewer' }, await keyWith('settings:read'))).status).toBe(403);
+  const { member } = newMemberView.parse(await (await send('POST', '/members', { name: 'Ravi', role: 'admin' })).json());
+  expect((await send('DELETE', `/members/${member.id}`, undefined, writes)).status).toBe(403);
+  expect((await send('POST', `/members/${member.id}/links`, {}, writes)).status).toBe(403);
+  // The issuer's admins are there: members need none.
+  expect((await send('DELETE', `/members/${member.id}`)).status).toBe(200);
 });
 
 it('shows carriers, numbers and speech, and runs checks, to the operator alone', async () => {

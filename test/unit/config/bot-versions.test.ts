@@ -1,14 +1,15 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadBots } from '../../../src/config/bot-files.ts';
+import { loadBots, readBotText } from '../../../src/config/bot-files.ts';
 import { reachProblems } from '../../../src/config/bot-reach.ts';
 import { versionForCall, withTrials } from '../../../src/config/bot-trials.ts';
 import {
   BotVersionsError,
   currentVersion,
+  keepDraft,
   publishVersion,
   readVersions,
   restoreVersion,
@@ -128,6 +129,22 @@ it('leaves a valid current version after any changes, and every call can go on i
     }),
     { numRuns: thorough(12, 500) },
   );
+});
+
+it('keeps drafts for calls with them, the last twenty, beside versions that they do not become', () => {
+  const { folder, file } = botFile();
+  const idOf = (text: string): string => readBotText(text, folder, file, {}).bot?.version ?? '';
+  const [bot] = loadBots(folder).bots;
+  const texts = Array.from({ length: 21 }, (_, at) => botOf(`Hello ${at}.`));
+  for (const text of texts) keepDraft(file, idOf(text), text);
+  const last = texts.at(-1) ?? '';
+  expect(bot?.earlier?.(idOf(last))).toMatchObject({ name: 'desk', version: idOf(last), file });
+  expect(readdirSync(join(folder, 'versions', 'desk', 'drafts'))).toHaveLength(20);
+  expect(bot?.earlier?.('0123456789ab')).toBeUndefined();
+  // A draft whose file was changed is not what was asked for.
+  keepDraft(file, idOf(last), texts[1] ?? '');
+  expect(bot?.earlier?.(idOf(last))).toBeUndefined();
+  expect(readVersions(file).versions).toEqual([]);
 });
 
 it('gives a version its share of the calls, whichever calls they are', async () => {

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadBots } from '../../../src/config/bot-files.ts';
+import { loadBots, readBotText } from '../../../src/config/bot-files.ts';
 import { versionKey } from '../../../src/config/bot-trials.ts';
-import { publishVersion, revisionOf } from '../../../src/config/bot-versions.ts';
+import { keepDraft, publishVersion, revisionOf } from '../../../src/config/bot-versions.ts';
 import { BotHealth } from '../../../src/dialog/bot-health.ts';
 import { BotsOfCalls } from '../../../src/hosts/loaded-bots.ts';
 import type { BusinessEvents } from '../../../src/observability/events.ts';
@@ -31,7 +31,7 @@ function desk() {
   const bots = new BotsOfCalls({ clock, logger: silentLogger, events: {} as BusinessEvents, health, placesCalls: () => false });
   onTestFinished(() => health[Symbol.dispose]());
   const reload = async (): Promise<void> => bots.use(await bots.load(loadBots(folder).bots));
-  return { bots, publish, reload };
+  return { bots, file, folder, publish, reload };
 }
 
 const greetingOf = (bot: unknown): string | undefined => /say":"(\w+)\./u.exec(JSON.stringify(bot))?.[1];
@@ -61,4 +61,22 @@ it('has a call go on in the version that it began with, after two more were publ
   expect(bots.loaded.hooks.has(versionKey(earlier))).toBe(true);
   expect(greetingOf(await bots.versionOf('desk', 'a version of nobody'))).toBe('Three');
   expect(await bots.versionOf('another', began)).toBeUndefined();
+});
+
+it('loads drafts that were kept for a call, and keeps the latest twenty of them loaded', async () => {
+  const { bots, file, folder, reload } = desk();
+  await reload();
+  const ids = Array.from({ length: 21 }, (_, at) => {
+    const text = botOf(`Draft${at}.`);
+    const id = readBotText(text, folder, file, {}).bot?.version ?? '';
+    keepDraft(file, id, text);
+    return id;
+  });
+  const kept = ids.slice(1);
+  for (const [at, id] of kept.entries()) expect(greetingOf(await bots.versionOf('desk', id))).toBe(`Draft${at + 1}`);
+  keepDraft(file, ids[0] ?? '', botOf('Draft0.'));
+  expect(greetingOf(await bots.versionOf('desk', ids[0]))).toBe('Draft0');
+  expect(bots.loaded.hooks.has(versionKey({ name: 'desk', version: ids[0] ?? '' }))).toBe(true);
+  expect(bots.loaded.hooks.has(versionKey({ name: 'desk', version: ids[1] ?? '' }))).toBe(false);
+  expect(bots.loaded.hooks.size).toBe(21);
 });

@@ -3,6 +3,7 @@ import { analysisRoutes } from '../../../src/http/api/calls/analysis-routes.ts';
 import type { ApiApp, ApiDeps } from '../../../src/http/api/api-app.ts';
 import { revisionOf } from '../../../src/config/bot-versions.ts';
 import { botEditRoutes } from '../../../src/http/api/bots/bot-edit-routes.ts';
+import { botEvalRoutes } from '../../../src/http/api/bots/bot-eval-routes.ts';
 import { botChatRoutes } from '../../../src/http/api/bots/bot-chat-routes.ts';
 import { reviewRoutes } from '../../../src/http/api/calls/review-routes.ts';
 import { browserCallRoute } from '../../../src/http/api/calls/live-call-routes.ts';
@@ -35,6 +36,7 @@ const deps = {
       publish: async () => ({ number: 8, problems: [] }),
       restore: async () => [],
     },
+    evals: { begin: () => ({ state: 'running', isDraft: false, startedAtMs: 0, calls: 0, of: 0 }) },
     chats: { open: async () => ({ id: 'chat_1', bot: 'clinic', events: [], slots: {}, expectsSecret: false }) },
   },
 } as unknown as ApiDeps;
@@ -96,6 +98,14 @@ it.each([
     body: { outbound: false, variables: {} },
     action: 'bot-chat.begin',
     subject: 'chat_1',
+  },
+  {
+    add: botEvalRoutes,
+    path: '/bots/:name/evals',
+    params: { name: 'clinic' },
+    body: {},
+    action: 'bot-eval.begin',
+    subject: 'clinic',
   },
 ])('writes to the audit log who asked for $path', async ({ add, path, params, body, action, subject }) => {
   const handlers = new Map<string, (request: object) => Promise<unknown>>();

@@ -76,6 +76,11 @@ function OneCall({ call }: { readonly call: Call }): ReactNode {
           {w.listened}
         </Alert>
       ) : null}
+      {call.rehearsal ? (
+        <Alert variant="default" mb="sm">
+          {w.rehearsed}
+        </Alert>
+      ) : null}
       {error === null ? null : (
         <Alert variant="default" mb="sm" title={w.soundFailed} role="alert">
           {error.message}

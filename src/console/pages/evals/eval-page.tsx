@@ -39,6 +39,7 @@ function Run({ run }: { readonly run: EvalRunView }): ReactNode {
     <Stack gap="md" mt="sm">
       <Text size="sm" c="dimmed">
         <Moment at={run.startedAt} /> · {run.depth} · {run.suites.map(({ bot, version }) => `${bot} ${version}`).join(', ')}
+        {run.draft === true ? ` · ${w.draftRun}` : ''}
         {run.stopped ? ` · ${w.stopped}` : ''}
       </Text>
       {failed.map((scenario) => (

@@ -55,7 +55,10 @@ function Row({ run, suite }: { readonly run: EvalSummaryView; readonly suite: Su
         </Anchor>
       </Table.Td>
       <Table.Td>{suite.bot}</Table.Td>
-      <Table.Td className="figures">{suite.version === '' ? '–' : suite.version}</Table.Td>
+      <Table.Td className="figures">
+        {suite.version === '' ? '–' : suite.version}
+        {run.draft === true ? ` (${w.draft})` : ''}
+      </Table.Td>
       <Table.Td>{run.depth}</Table.Td>
       <Table.Td>
         <Badge color={isGreen ? 'green' : 'red'} variant="light" c="var(--mantine-color-text)" tt="none" fw={500}>

@@ -3,9 +3,10 @@ import { words } from '../../words.ts';
 export const evalsWords = words(
   {
     title: 'Evals',
-    intro: 'What simulated callers found when they called your bots: runs of offhook eval, newest first.',
+    intro: 'What simulated callers found when they called your bots: runs of offhook eval, and of drafts, newest first.',
     none: 'No run yet',
-    noneHint: 'Run offhook eval where this gateway has its data folder. Its results appear here.',
+    noneHint:
+      'Run the evals of a bot under Edit, or offhook eval where this gateway has its data folder. The results appear here.',
     when: 'When',
     bot: 'Bot',
     version: 'Version',
@@ -17,6 +18,8 @@ export const evalsWords = words(
     mended: '{count} mended',
     same: 'no change',
     stopped: 'stopped',
+    draft: 'draft',
+    draftRun: 'a draft beside the published version',
     back: 'All runs',
     scenario: 'Scenario',
     verdict: 'Verdict',
@@ -38,9 +41,9 @@ export const evalsWords = words(
   },
   {
     title: 'जाँच',
-    intro: 'नकली कॉलरों ने आपके बॉट को कॉल करके क्या पाया: offhook eval के रन, सबसे नए पहले।',
+    intro: 'नकली कॉलरों ने आपके बॉट को कॉल करके क्या पाया: offhook eval और मसौदों के रन, सबसे नए पहले।',
     none: 'अभी कोई रन नहीं',
-    noneHint: 'जहाँ इस गेटवे का डेटा फ़ोल्डर है, वहाँ offhook eval चलाइए। नतीजे यहाँ दिखेंगे।',
+    noneHint: 'बॉट बदलें में परीक्षण चलाइए, या जहाँ इस गेटवे का डेटा फ़ोल्डर है, वहाँ offhook eval। नतीजे यहाँ दिखेंगे।',
     when: 'कब',
     bot: 'बॉट',
     version: 'संस्करण',
@@ -52,6 +55,8 @@ export const evalsWords = words(
     mended: '{count} सुधरे',
     same: 'कोई बदलाव नहीं',
     stopped: 'रोका गया',
+    draft: 'मसौदा',
+    draftRun: 'प्रकाशित संस्करण के साथ एक मसौदा',
     back: 'सभी रन',
     scenario: 'परिदृश्य',
     verdict: 'निर्णय',
@@ -72,3 +77,5 @@ export const evalsWords = words(
     text: 'पाठ',
   },
 );
+
+export type EvalsWords = Readonly<Record<keyof (typeof evalsWords)['en'], string>>;

@@ -34,8 +34,8 @@ export interface Devices {
   readonly speakerId?: string | undefined;
 }
 
-/** One call at a time from this page; leaving the page hangs up. */
-export function useTalk(): Talk {
+/** One call at a time from this page; leaving the page hangs up. @param draft of the bot's file, which answers in place of the bot */
+export function useTalk(draft?: string): Talk {
   const [state, setState] = useState<TalkState>({ name: 'idle' });
   const [isMuted, setIsMuted] = useState(false);
   const [devices, setDevices] = useState<Devices>({});
@@ -66,7 +66,7 @@ export function useTalk(): Talk {
       running.call = await BrowserCall.start({
         async begin() {
           if (running.isCancelled) throw new Cancelled();
-          const begun = await post<BrowserCallView>('/browser-calls', { bot });
+          const begun = await post<BrowserCallView>('/browser-calls', { bot, ...(draft === undefined ? {} : { draft }) });
           ({ callId } = begun);
           if (!running.isCancelled) setState({ name: 'starting', bot, callId });
           return ownAddress(begun.streamUrl ?? '');

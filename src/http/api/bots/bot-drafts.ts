@@ -7,6 +7,7 @@ import { RequestRefused } from '../../problem.ts';
 import type { BotOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import type { BotEditing, DraftCheck } from './bot-editing.ts';
+import { botOfTenant } from './bot-routes.ts';
 import { restoreAddresses } from './hidden-addresses.ts';
 import { type DraftView, problemView } from './bot-views.ts';
 
@@ -33,10 +34,21 @@ export async function editable(orders: BotOrders, bot: Bot): Promise<BotEditing>
  * @throws RequestRefused 403 without `bots:write`, 409 for a bot that is not edited here, 422 with the problems of the draft
  */
 export async function soundDraft(orders: BotOrders, principal: Principal, bot: Bot, text: string): Promise<Bot> {
-  if (!principal.scopes.includes('bots:write')) throw new RequestRefused(403, 'A chat with a draft needs the scope bots:write.');
+  if (!principal.scopes.includes('bots:write')) throw new RequestRefused(403, 'A draft needs the scope bots:write.');
   const editing = await editable(orders, bot);
   const { draft } = await checkedDraft(editing, principal, bot, restoreAddresses(text, editing.source(bot)));
   return draft;
+}
+
+/**
+ * Keeps a draft for a call with it.
+ * @returns the version that the call is begun with @throws RequestRefused 404 for an unknown bot, else as `soundDraft`
+ */
+export async function keptDraft(orders: BotOrders, principal: Principal, name: string, text: string): Promise<string> {
+  const bot = botOfTenant(orders, principal, name);
+  const { version: id = '' } = await soundDraft(orders, principal, bot, text);
+  const editing = await editable(orders, bot);
+  return editing.keepDraft(bot, { text: restoreAddresses(text, editing.source(bot)), id });
 }
 
 /** @returns the draft without errors in its own file, and errors of others @throws RequestRefused 422 with its problems */

@@ -130,6 +130,8 @@ export const callView = callSummaryView.omit(ofLists).extend({
   cost: callCost.nullable(),
   /** `listen`: a call between people; the bot's texts are those of the other party. */
   mode: z.enum(['bot', 'listen']),
+  /** A person tried out a draft of the bot: statistics and the inbox leave it out. */
+  rehearsal: z.boolean(),
   summary: z.record(z.string(), z.number()),
   /**
    * The caller's line: audio that never arrived, the share of their speech that was clipped, and what of it harmed their words. Null where it was not
@@ -230,6 +232,7 @@ export function detailView(call: StoredCall, key: Principal, attempt?: Attempt):
     legalHold: keeping.legalHold,
     cost: call.cost ?? null,
     mode: call.mode ?? 'bot',
+    rehearsal: call.rehearsal === true,
     line: lineView(call.summary),
     outbound:
       outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor([call.from, call.to], key)) },
@@ -264,6 +267,7 @@ export function dialledView(dialled: Attempt, key: Principal): z.output<typeof c
     legalHold: false,
     cost: null,
     mode: 'bot',
+    rehearsal: false,
     summary: {},
     line: null,
     outbound: null,

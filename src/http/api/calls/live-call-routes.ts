@@ -9,6 +9,7 @@ import { RequestRefused } from '../../problem.ts';
 import { about, type ApiApp, type ApiDeps, type LiveCallOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { liveCallView, liveView } from './call-views.ts';
+import { DRAFT_BODY_BYTES, draftText, keptDraft } from '../bots/bot-drafts.ts';
 import { DEFAULT_TENANT, tenantOfAccount } from '../../../config/tenant-id.ts';
 import { randomUUID } from 'node:crypto';
 
@@ -192,7 +193,11 @@ export function listenRoute(app: ApiApp, { live, clock }: ApiDeps): void {
   );
 }
 
-const browserCallBody = z.strictObject({ bot: z.string().min(1).max(100) });
+const browserCallBody = z.strictObject({
+  bot: z.string().min(1).max(100),
+  /** A bot file that answers in place of the bot's; needs `bots:write` too. The call is a rehearsal, which is not counted. */
+  draft: draftText.optional(),
+});
 
 /** A browser call that may begin now; `streamUrl` is null in a repeated answer. */
 export const browserCallView = z.object({
@@ -203,20 +208,26 @@ export const browserCallView = z.object({
 export type BrowserCallView = z.output<typeof browserCallView>;
 
 /** Begins a call from the client's browser: returns the address of its media socket (docs/carriers/browser.md). */
-export function browserCallRoute(app: ApiApp, { browserCalls, live, audit }: ApiDeps): void {
+export function browserCallRoute(app: ApiApp, { browserCalls, live, bots, audit }: ApiDeps): void {
   if (browserCalls === undefined || live === undefined) return;
   app.post(
     '/browser-calls',
     // The token is not stored, and a call begins once: a repeat only gets the call's id.
-    about(
-      { scope: 'calls:talk', stored: (answer) => ({ ...browserCallView.parse(answer), streamUrl: null }) },
-      'Begin a call from a browser: get the address of its media socket, which can be opened once',
-      { body: browserCallBody, response: { 201: browserCallView } },
-    ),
-    async ({ principal, body: { bot: botName }, id }) => {
+    {
+      config: { scope: 'calls:talk', stored: (answer) => ({ ...browserCallView.parse(answer), streamUrl: null }) },
+      bodyLimit: DRAFT_BODY_BYTES,
+      schema: {
+        summary: 'Begin a call from a browser: get the address of its media socket, which can be opened once',
+        body: browserCallBody,
+        response: { 201: browserCallView },
+      },
+    },
+    async ({ principal, body: { bot: botName, draft }, id }) => {
       const known = live.listening.bots(principal.tenantId);
       if (!known.includes(botName)) throw new RequestRefused(422, `bot: the bots here are ${known.join(', ')}.`);
-      const call = await browserCalls.begin({ carrierCallId: randomUUID(), botName, from: principal.name ?? 'browser' }, id);
+      const rehearses = draft === undefined || bots === undefined ? undefined : await keptDraft(bots, principal, botName, draft);
+      const from = principal.name ?? 'browser';
+      const call = await browserCalls.begin({ carrierCallId: randomUUID(), botName, from, rehearses }, id);
       const { id: by, tenantId } = principal;
       await audit?.add({ by, tenantId, action: 'browser-call.begin', subject: call.callId, outcome: 'done' });
       return call;

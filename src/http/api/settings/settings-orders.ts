@@ -1,6 +1,8 @@
 import type { Role } from '../../../config/console-roles.ts';
 import type { WebhookEndpoint } from '../../../config/webhook-endpoints.ts';
+import type { MemberRepository } from '../../../records/members.ts';
 import type { NewEndpoint } from '../../../records/webhooks/webhook-book.ts';
+import type { ConsoleUser } from '../../session/console-key.ts';
 
 /** How an endpoint took a test. */
 interface TestAnswer {
@@ -28,8 +30,14 @@ export interface EndpointOrders {
 export interface MemberOrders {
   readonly ways: readonly ('password' | 'openid' | 'link')[];
   readonly openid: { readonly issuer: string; readonly roleClaim: string; readonly roles: ReadonlyMap<string, Role> } | undefined;
+  /** People who were added. */
+  readonly members: MemberRepository;
+  /** Whether the settings make someone an admin, so that members need none. */
+  readonly hasOtherAdmin: boolean;
   /** @returns the code of a link that signs in once, and its end */
-  readonly invite: (user: { readonly name: string; readonly role: Role }) => Promise<{ code: string; untilMs: number }>;
+  readonly invite: (user: ConsoleUser) => Promise<{ code: string; untilMs: number }>;
+  /** Signs a person out everywhere. */
+  readonly endSessions: (name: string) => Promise<void>;
 }
 
 export interface CarrierFacts {

@@ -37,6 +37,17 @@ export const endpointsView = z.object({
 export const newEndpointView = endpointView.extend({ secret: z.string().nullable() });
 export const testView = z.object({ ok: z.boolean(), status: z.int().nullable(), problem: z.string().nullable() });
 
+export const memberView = z.object({
+  /** Null for a member by the settings. */
+  id: z.string().nullable(),
+  /** A name, an e-mail address, or a value of the issuer's claim. */
+  name: z.string(),
+  role: z.enum(ROLES),
+  /** The setting that makes them a member, which is the only place to change that; null for one who was added here. */
+  setting: z.string().nullable(),
+  createdBy: z.string().nullable(),
+  createdAt: wallTime.nullable(),
+});
 export const membersView = z.object({
   ways: z.array(z.enum(['password', 'openid', 'link'])),
   /** Values of the issuer's claim, and the role of each. */
@@ -44,11 +55,15 @@ export const membersView = z.object({
     .object({ issuer: z.string(), roleClaim: z.string(), roles: z.array(z.object({ value: z.string(), role: z.enum(ROLES) })) })
     .nullable(),
   roles: z.array(z.object({ role: z.enum(ROLES), scopes: z.array(z.enum(API_SCOPES)) })),
+  /** By the settings first, then oldest first. */
+  members: z.array(memberView),
   /** People who signed in lately, each with the last time; newest first. */
   seen: z.array(z.object({ name: z.string(), way: z.string(), at: wallTime })),
 });
 /** `path` signs in once, below the console's address; null in the answer to a repeated request. */
 export const invitationView = z.object({ path: z.string().nullable(), expiresAt: wallTime });
+
+export const newMemberView = invitationView.extend({ member: memberView });
 
 export const carriersView = z.object({
   carriers: z.array(
@@ -108,6 +123,8 @@ export type EndpointsView = z.output<typeof endpointsView>;
 export type NewEndpointView = z.output<typeof newEndpointView>;
 export type TestView = z.output<typeof testView>;
 export type MembersView = z.output<typeof membersView>;
+export type MemberView = z.output<typeof memberView>;
+export type NewMemberView = z.output<typeof newMemberView>;
 export type InvitationView = z.output<typeof invitationView>;
 export type CarriersView = z.output<typeof carriersView>;
 export type ChecksView = z.output<typeof checksView>;

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Badge, Button, Grid, Group, List, Paper, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Alert, Anchor, Grid, Group, List, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useState } from 'react';
@@ -8,7 +8,6 @@ import { post } from '../../../api.ts';
 import { ConfirmButton } from '../../../parts/confirm.tsx';
 import { loaded } from '../../../parts/loaded.ts';
 import { Failure, Loading, Page } from '../../../parts/states.tsx';
-import { useMay } from '../../../session.tsx';
 import { say, useWords } from '../../../words.ts';
 import classes from '../bots.module.css';
 import { BotChat, type ChatPlace } from '../chat.tsx';
@@ -19,6 +18,7 @@ import { BotFormsView } from './forms.tsx';
 import { lineDiff } from './line-diff.ts';
 import { PublishButton, type Published, PublishedNote } from './publish.tsx';
 import { botPath, useQuickCheck, useSource } from './queries.ts';
+import { StepsBar } from './steps-bar.tsx';
 import { editWords } from './words.ts';
 import type { YamlEditorProps } from './yaml-editor.tsx';
 
@@ -103,7 +103,7 @@ function Editor({
           <strong>{w.readOnly}.</strong> {source.readOnly}
         </Alert>
       )}
-      <StepsBar bot={bot.name} isChanged={changes > 0} isReadOnly={isReadOnly} whole={whole} check={check}>
+      <StepsBar bot={bot.name} draft={changes === 0 ? undefined : draft} isSound={found.ok} {...{ isReadOnly, whole, check }}>
         <PublishButton bot={bot.name} draft={draft} base={source.revision} {...{ isBarred, reload, published }} />
       </StepsBar>
       <Group justify="space-between">
@@ -222,83 +222,5 @@ function Beside({
         <BotChat bot={bot.name} draft={draft} onPlace={setPlace} />
       </div>
     </Stack>
-  );
-}
-
-/** Check, chat, talk, evals and publish, in this order. */
-function StepsBar({
-  bot,
-  isChanged,
-  isReadOnly,
-  whole,
-  check,
-  children,
-}: {
-  readonly bot: string;
-  readonly isChanged: boolean;
-  readonly isReadOnly: boolean;
-  /** The answer of the last whole check of this draft. */
-  readonly whole: DraftView | undefined;
-  readonly check: () => Promise<void>;
-  /** The last step. */
-  readonly children: ReactNode;
-}): ReactNode {
-  const w = useWords(editWords);
-  const mayTalk = useMay('calls:talk');
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
-  const [hint, setHint] = useState<'talk' | 'eval'>();
-  const run = async (): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    await check().catch((caught: unknown) => setError(caught instanceof Error ? caught : new Error(String(caught))));
-    setBusy(false);
-  };
-  const toggle = (which: 'talk' | 'eval') => (): void => setHint(hint === which ? undefined : which);
-  const toChat = (): void => {
-    const button = document.querySelector<HTMLElement>('#draft-chat button, #draft-chat input');
-    button?.scrollIntoView({ block: 'center' });
-    button?.focus();
-  };
-  return (
-    <Paper withBorder p="sm" component="section" aria-label={w.steps}>
-      <Group gap="xs">
-        <Button size="xs" variant="default" loading={isBusy} disabled={isReadOnly} onClick={() => void run()}>
-          1. {w.check}
-        </Button>
-        <Button size="xs" variant="default" disabled={!mayTalk} onClick={toChat}>
-          2. {w.chat}
-        </Button>
-        <Button size="xs" variant="default" disabled={!mayTalk} aria-expanded={hint === 'talk'} onClick={toggle('talk')}>
-          3. {w.talk}
-        </Button>
-        <Button size="xs" variant="default" aria-expanded={hint === 'eval'} onClick={toggle('eval')}>
-          4. {w.eval}
-        </Button>
-        {children}
-        {whole === undefined || !isChanged ? null : (
-          <Badge variant="light" color={whole.ok ? 'offhook' : 'red'} component="output" c="var(--mantine-color-text)">
-            {whole.ok ? `✓ ${w.checkOk}` : say(w.checkBad, { count: whole.problems.length })}
-          </Badge>
-        )}
-      </Group>
-      {error === undefined ? null : <Failure error={error} />}
-      {hint === 'talk' ? (
-        <Text size="sm" mt="sm">
-          {w.talkHint}{' '}
-          <Anchor component={Link} href={`/talk?bot=${encodeURIComponent(bot)}`} underline="always" size="sm">
-            {w.talk}
-          </Anchor>
-        </Text>
-      ) : null}
-      {hint === 'eval' ? (
-        <List size="sm" mt="sm" listStyleType="none">
-          <List.Item>{w.evalHint}</List.Item>
-          <List.Item>
-            <code>npx offhook eval {bot}</code>
-          </List.Item>
-        </List>
-      ) : null}
-    </Paper>
   );
 }
