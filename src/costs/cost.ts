@@ -71,7 +71,10 @@ function summed(parts: readonly CostPart[]): Pick<CallCost, 'total' | 'known'> {
 }
 
 /** The model's own price, else the vendor's for any model. */
-function priceOf({ vendor, model, unit }: UsedUnits, { prices }: PriceList): Price | undefined {
+export function priceOf(
+  { vendor, model, unit }: { readonly vendor: string; readonly model?: string | undefined; readonly unit: string },
+  { prices }: PriceList,
+): Price | undefined {
   const ofVendor = prices.filter((price) => price.vendor === vendor && price.unit === unit);
   return (
     ofVendor.find((price) => price.model !== undefined && price.model === model) ??

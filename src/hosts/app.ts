@@ -30,6 +30,7 @@ import { PeerProofs, PeerServer } from './peer-server.ts';
 import { apiKeysOf } from './records.ts';
 import { keptAt } from './shared-state.ts';
 import { settingsOrders } from './settings-orders.ts';
+import { trySpeech } from './speech-trial.ts';
 import { systemOrders } from './system.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -277,6 +278,8 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
   };
 }
 
+const NO_CHOICE = { voice: '', speech: { languages: {}, voices: {} } } as const;
+
 async function apiParts(front: Front, open: OpenParts, links: SignInLinks | SealedLinks | undefined): Promise<ApiDeps> {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
@@ -287,7 +290,21 @@ async function apiParts(front: Front, open: OpenParts, links: SignInLinks | Seal
   return {
     ...backlog,
     prices: config.prices ?? NO_PRICES,
-    ...settingsOrders({ config, webhooks, keys, carriers: parts.carriers, links, check, models, clock }),
+    ...settingsOrders({
+      config,
+      webhooks,
+      keys,
+      carriers: parts.carriers,
+      links,
+      check,
+      models,
+      trySpeech({ text, language }, signal) {
+        // Without a bot of this language, the speech that the settings name.
+        const bot = parts.later.bots.find((each) => each.language === language) ?? { ...NO_CHOICE, language };
+        return trySpeech(parts.speech.router, { text, bot }, clock, signal);
+      },
+      clock,
+    }),
     clock: options.clock,
     bots,
     system,

@@ -278,6 +278,10 @@ describe.each([
     expect(await store.statistics.rollUp(1_000)).toBeGreaterThanOrEqual(2);
     expect(await store.statistics.rollUp(1_000)).toBe(0);
     expect((await store.statistics.figures('east', MARCH)).calls).toBe(3);
+    expect((await store.statistics.figures(['east', 'default'], MARCH)).calls).toBe(
+      3 + (await store.statistics.figures('default', MARCH)).calls,
+    );
+    expect((await store.statistics.figures([], MARCH)).calls).toBe(0);
   });
 
   it.runIf(installed)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
@@ -337,6 +341,12 @@ describe.each([
       ['other', 1, 0, 1],
     ]);
     expect(await rows('campaign')).toEqual([[undefined, 3, 1_762_000, 1]]);
+    expect(await store.statistics.unpriced('payer', MARCH)).toEqual([
+      { vendor: 'other', model: undefined, unit: 'recogniser-seconds', calls: 1 },
+    ]);
+    const found = async (minCostMicros: number) =>
+      (await store.calls.search('payer', { minCostMicros, limit: 9 })).calls.map(({ id }) => id);
+    expect(await found(500_000)).toEqual(['p3', 'p2']);
     expect(await store.statistics.spentSince(['payer', 'other'], NOON + 1)).toEqual(
       expect.arrayContaining([
         { botName: 'sales', micros: 1_002_000 },

@@ -20,7 +20,7 @@ export const unusedApi = {
   evals: {},
   dispatcher: {},
   bots: { chats: {}, editing: {} },
-  settings: { endpoints: {}, members: {}, check: () => [] },
+  settings: { endpoints: {}, members: {}, check: () => [], models: { get: () => undefined }, trySpeech: () => undefined },
   alerts: {},
   prices: {},
   clock: new ManualClock(),

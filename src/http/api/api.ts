@@ -39,6 +39,7 @@ import { statisticsRoutes } from './calls/statistics-routes.ts';
 import { endpointRoutes } from './settings/endpoint-routes.ts';
 import { keyRoutes } from './settings/key-routes.ts';
 import { settingRoutes } from './settings/setting-routes.ts';
+import { speechRoutes } from './settings/speech-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -132,6 +133,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         keyRoutes,
         endpointRoutes,
         settingRoutes,
+        speechRoutes,
       ])
         add(routes, deps, gate, looks);
     },

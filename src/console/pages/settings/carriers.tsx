@@ -1,4 +1,4 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CarriersView, ChecksView } from '../../../http/api/settings/settings-views.ts';
@@ -6,7 +6,7 @@ import { get, post } from '../../api.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
-import { Part, Rows } from './parts.tsx';
+import { Part, Rows, State } from './parts.tsx';
 import { settingsWords } from './words.ts';
 
 /** Carriers, the numbers that bots answer, and the checks of the doctor. */
@@ -40,9 +40,9 @@ export function Carriers(): ReactNode {
             key: name,
             cells: [
               title,
-              <Badge key="state" variant="light" color={state === 'proven' ? 'offhook' : 'gray'} c="var(--mantine-color-text)">
+              <State key="state" color={state === 'proven' ? 'offhook' : 'gray'}>
                 {w[state]}
-              </Badge>,
+              </State>,
               hasControl ? w.yes : w.no,
               needs.join(', '),
             ],
@@ -87,9 +87,9 @@ function Checks(): ReactNode {
             key: name,
             cells: [
               name,
-              <Badge key="ok" variant="light" color={ok ? 'offhook' : 'red'} c="var(--mantine-color-text)">
+              <State key="ok" color={ok ? 'offhook' : 'red'}>
                 {ok ? w.ok : w.bad}
-              </Badge>,
+              </State>,
               <Text key="detail" size="sm" style={{ overflowWrap: 'anywhere' }}>
                 {detail}
                 {advice === null ? '' : ` → ${advice}`}

@@ -1,5 +1,5 @@
-import { Alert, Button, Code, CopyButton, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Alert, Badge, Button, Code, CopyButton, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import { Headings } from '../../parts/states.tsx';
 import { useWords } from '../../words.ts';
 import { settingsWords } from './words.ts';
@@ -50,6 +50,57 @@ export function Rows({
         </Table.Tbody>
       </Table>
     </ScrollArea>
+  );
+}
+
+/** A word on a thing's state. */
+export function State({
+  color = 'gray',
+  title,
+  children,
+}: {
+  readonly color?: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}): ReactNode {
+  return (
+    <Badge variant="light" color={color} c="var(--mantine-color-text)" tt="none" {...(title === undefined ? {} : { title })}>
+      {children}
+    </Badge>
+  );
+}
+
+/** A button that tests something, with the outcome beside it. @param of what is tested, for screen readers */
+export function TestButton({
+  label,
+  of,
+  test,
+}: {
+  readonly label: string;
+  readonly of: string;
+  readonly test: () => Promise<{ readonly ok: boolean; readonly text: string }>;
+}): ReactNode {
+  const [isBusy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<{ readonly ok: boolean; readonly text: string }>();
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setOutcome(undefined);
+    setOutcome(
+      await test().catch((error: unknown) => ({ ok: false, text: error instanceof Error ? error.message : String(error) })),
+    );
+    setBusy(false);
+  };
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" variant="default" loading={isBusy} aria-label={`${label}: ${of}`} onClick={() => void run()}>
+        {label}
+      </Button>
+      {outcome === undefined ? null : (
+        <Text size="sm" component="output" style={{ overflowWrap: 'anywhere' }}>
+          {outcome.ok ? `✓ ${outcome.text}` : outcome.text}
+        </Text>
+      )}
+    </Group>
   );
 }
 

@@ -8,7 +8,7 @@ import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import { shownText } from '../bots/bot-views.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { isoTime, numbersFor } from '../views.ts';
-import { carriersView, checksView, invitationView, type MembersView, membersView, speechView } from './settings-views.ts';
+import { carriersView, checksView, invitationView, type MembersView, membersView } from './settings-views.ts';
 
 /** Sign-ins that are looked through, and people that are shown. */
 const MOST_SIGN_INS = 200;
@@ -16,7 +16,7 @@ const MOST_SEEN = 50;
 /** All checks together. */
 const CHECKS_WITHIN_MS = 120_000;
 
-/** Members, carriers and numbers, and speech of the gateway: served to the operator alone (the tenant `default`). */
+/** Members, carriers and numbers of the gateway: served to the operator alone (the tenant `default`). */
 export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, clock }: ApiDeps): void {
   if (settings === undefined) return;
   const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
@@ -76,32 +76,6 @@ export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, cloc
       };
     },
   );
-  app.get(
-    '/speech',
-    about('settings:read', 'Speech vendors and models, with what is known of their cost and errors', {
-      response: { 200: speechView },
-    }),
-    async ({ principal }) => {
-      refuseTenant(principal);
-      const models = (await settings.models?.()) ?? [];
-      return {
-        ...settings.speech,
-        vendors: settings.vendors().map((vendor) => ({
-          ...vendor,
-          services: [...vendor.services],
-          prices: vendor.prices.map(({ service, model, price, asOf }) => ({ service, model, price, asOf })),
-        })),
-        models: models.map((model) => ({
-          ...model,
-          languages: [...model.languages],
-          usedFor: [...model.usedFor],
-          bytes: model.bytes ?? null,
-          wordErrorPercent: model.wordErrorPercent ?? null,
-          measured: model.measured ?? null,
-        })),
-      };
-    },
-  );
   const { check } = settings;
   if (check === undefined) return;
   let isChecking = false;
@@ -156,7 +130,7 @@ async function seenIn(audit: ApiDeps['audit'], tenantId: string): Promise<Member
 }
 
 /** @throws RequestRefused 403 */
-function refuseTenant({ tenantId }: Principal): void {
+export function refuseTenant({ tenantId }: Principal): void {
   if (tenantId === DEFAULT_TENANT) return;
   throw new RequestRefused(403, `The gateway is shared: only its operator, the tenant ${DEFAULT_TENANT}, sees its settings.`);
 }
