@@ -284,6 +284,18 @@ describe.each([
     expect((await store.statistics.figures([], MARCH)).calls).toBe(0);
   });
 
+  it.runIf(installed)('counts the replies that callers broke off, of several tenants together', async () => {
+    const broken = (tenantId: string, at: number): NewCallRecord => {
+      const call = walked({ id: `broken-${tenantId}`, steps: [[], [], []], tenantId, botName: 'breaking' });
+      return { ...call, turns: call.turns.map((turn, index) => ({ ...turn, interrupted: index === at })) };
+    };
+    await store.calls.upsertMany([broken('north', 1), broken('south', 9)]);
+    const breaking = { ...MARCH, botName: 'breaking' };
+    expect(await store.statistics.interruptions(['north', 'south'], breaking)).toEqual({ replies: 6, brokenOff: 1 });
+    expect(await store.statistics.interruptions(['south'], breaking)).toEqual({ replies: 3, brokenOff: 0 });
+    expect(await store.statistics.interruptions([], breaking)).toEqual({ replies: 0, brokenOff: 0 });
+  });
+
   it.runIf(installed)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
     await store.calls.upsert(walked({ id: 'gone', steps: [['greet']], botName: 'erasing' }));
     const erasing = { ...MARCH, botName: 'erasing' };

@@ -76,5 +76,5 @@ export async function getModelInProcess(
   }
   signal.throwIfAborted();
   const reason = notes.split('\n').findLast((line) => line.startsWith(MODELS_FAILED));
-  throw new Error(reason?.slice(MODELS_FAILED.length) ?? 'the command ended without a reason; the gateway’s log has none either');
+  throw new Error(reason?.slice(MODELS_FAILED.length) ?? 'the command ended without a reason');
 }

@@ -89,7 +89,7 @@ beforeAll(async () => {
     },
     otherBots: { brand: 'tenant: acme\ndefault: true' },
     botFiles: new BotFolder(async (draft) => loadBots(join(bench.dataDir, 'bots'), {}, draft), systemClock),
-    settings: { check: async () => [] },
+    settings: { check: async () => [], models: { list: async () => [], get: async () => undefined } },
   });
   mine = keyOf('default');
   theirs = keyOf('acme');

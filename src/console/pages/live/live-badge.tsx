@@ -8,8 +8,8 @@ import { MenuBadge } from '../../parts/menu-badge.tsx';
 import { say, useWords, words } from '../../words.ts';
 
 const texts = words(
-  { one: '1 call', some: '{count} calls', trouble: '{calls}, {count} in trouble' },
-  { one: '1 कॉल', some: '{count} कॉल', trouble: '{calls}, {count} में समस्या' },
+  { one: '1 live call', some: '{count} live calls', trouble: '{calls}, {count} in trouble' },
+  { one: '1 लाइव कॉल', some: '{count} लाइव कॉल', trouble: '{calls}, {count} में समस्या' },
 );
 
 /** How many calls there are now; urgent where one of them is in trouble. */
