@@ -48,7 +48,7 @@ export async function readFigure(
 
 function figureOf(
   figure: Exclude<AlertRule['figure'], 'problems' | 'spend-today' | 'calls' | 'interrupted-share'>,
-  { calls, cutOffCalls, endings, replies }: Figures,
+  { calls, cutOffCalls, notUnderstoodCalls, givenUp, transferred, endings, replies }: Figures,
 ): number | undefined {
   switch (figure) {
     case 'reply-p50-ms':
@@ -59,6 +59,12 @@ function figureOf(
       return shareOf(cutOffCalls, calls);
     case 'failed-share':
       return shareOf(endings.failed, calls);
+    case 'not-understood-share':
+      return shareOf(notUnderstoodCalls, calls);
+    case 'given-up-share':
+      return shareOf(givenUp, calls);
+    case 'transferred-share':
+      return shareOf(transferred, calls);
   }
 }
 

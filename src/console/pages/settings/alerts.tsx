@@ -167,6 +167,9 @@ function useValueText(): (figure: Rule['figure'], value: number) => string {
       case 'cut-off-share':
       case 'interrupted-share':
       case 'failed-share':
+      case 'not-understood-share':
+      case 'given-up-share':
+      case 'transferred-share':
         return `${number(value * 100, 1)} %`;
       case 'calls':
       case 'problems':
