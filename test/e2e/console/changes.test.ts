@@ -84,15 +84,16 @@ const SETTINGS = {
 describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the console', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
   const file = join(folder, 'front-desk.yaml');
+  const alerts = `${folder}-alerts.yaml`;
   let bench: GatewayBench;
   let browser: ConsoleBrowser;
   const target = () => ({ url: bench.gateway.url, dataDir: bench.dataDir });
 
   beforeAll(async () => {
     writeFileSync(file, DESK);
-    writeFileSync(join(folder, 'alerts.yml'), ALERTS);
+    writeFileSync(alerts, ALERTS);
     const alertsEnv = {
-      OFFHOOK_ALERTS__FILE: join(folder, 'alerts.yml'),
+      OFFHOOK_ALERTS__FILE: alerts,
       ALERTS_SECRET: 'a secret of the channel ops',
       SLACK_URL: 'https://127.0.0.1:9/services/hidden',
     };
@@ -108,6 +109,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await browser[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true });
+    rmSync(alerts);
   });
 
   /** Clicks as a person would, counted. */

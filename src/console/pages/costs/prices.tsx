@@ -49,14 +49,15 @@ function Unpriced({ unpriced }: Pick<PricesView, 'unpriced'>): ReactNode {
   const units: Readonly<Record<string, string>> = useWords(unitWords);
   const format = useFormat();
   return (
-    <Alert color="yellow" variant="light" title={w.unpriced} mb="md">
+    <Alert color="yellow" variant="light" mb="md">
+      <Text size="sm" fw={600} mb={4}>
+        {w.unpriced}
+      </Text>
       <List size="sm">
         {unpriced.map(({ vendor, model, unit, calls }) => (
           <List.Item key={`${vendor} ${model} ${unit}`}>
-            {nameOf(vendor, model)}: {units[unit] ?? unit}{' '}
-            <Text component="span" size="sm" c="dimmed">
-              ({calls === 1 ? w.inCall : say(w.inCalls, { count: format.number(calls) })})
-            </Text>
+            {nameOf(vendor, model)}: {units[unit] ?? unit} (
+            {calls === 1 ? w.inCall : say(w.inCalls, { count: format.number(calls) })})
           </List.Item>
         ))}
       </List>
