@@ -64,10 +64,7 @@ function Role({
 }): ReactNode {
   const w = useWords(modelWords);
   const format = useFormat();
-  const languagesText = ({ languages }: Model): string =>
-    languages.length <= MOST_LANGUAGES
-      ? languages.join(', ')
-      : say(w.andMore, { some: languages.slice(0, MOST_LANGUAGES - 1).join(', '), count: languages.length - MOST_LANGUAGES + 1 });
+  const someOf = useSomeOf();
   return (
     <Part title={w[role]}>
       <PlainTable<Model>
@@ -77,7 +74,7 @@ function Role({
         columns={[
           { title: w.model, renderCell: (model) => <Name model={model} /> },
           ...(models.some(({ languages }) => languages.length > 0)
-            ? [{ title: w.languages, renderCell: (model: Model) => languagesText(model) }]
+            ? [{ title: w.languages, renderCell: ({ languages }: Model) => someOf(languages) }]
             : []),
           ...(role === 'recognition'
             ? [{ title: w.errors, renderCell: (model: Model) => <Errors model={model} />, atEnd: true }]
@@ -132,8 +129,9 @@ function Standing({ model, mayGet }: { readonly model: Model; readonly mayGet: b
   const format = useFormat();
   const client = useQueryClient();
   const isGetting = useIsGetting();
+  const someOf = useSomeOf();
   const { name, title, usedFor, isInstalled, bytes, licence } = model;
-  if (usedFor.length > 0) return <State color="offhook">{say(w.usedFor, { what: usedFor.join(', ') })}</State>;
+  if (usedFor.length > 0) return <State color="offhook">{say(w.usedFor, { what: someOf(usedFor) })}</State>;
   if (!mayGet) return isInstalled ? <State>{w.installed}</State> : '–';
   return (
     <ConfirmButton
@@ -154,6 +152,15 @@ function Standing({ model, mayGet }: { readonly model: Model; readonly mayGet: b
       </Text>
     </ConfirmButton>
   );
+}
+
+/** The first few of many languages. */
+function useSomeOf(): (names: readonly string[]) => string {
+  const w = useWords(modelWords);
+  return (names) =>
+    names.length <= MOST_LANGUAGES
+      ? names.join(', ')
+      : say(w.andMore, { some: names.slice(0, MOST_LANGUAGES - 1).join(', '), count: names.length - MOST_LANGUAGES + 1 });
 }
 
 function sizeText(bytes: number | null, format: Format): string | undefined {
