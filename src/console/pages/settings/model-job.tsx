@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import type { ModelJobView } from '../../../http/api/settings/settings-views.ts';
 import { get, remove } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
@@ -12,31 +12,32 @@ type Job = NonNullable<ModelJobView['job']>;
 export const JOB_KEY = ['settings', 'model-job'];
 const COLORS = { done: 'offhook', failed: 'red', cancelled: 'yellow' } as const;
 
-function useJob(): Job | null {
+/** The model that is being fetched, or the last one; asked for every second while it runs. Once a page: each user of it asks by itself. */
+export function useModelJob(isEnabled: boolean): Job | undefined {
   const { data } = useQuery({
     queryKey: JOB_KEY,
+    enabled: isEnabled,
     queryFn: ({ signal }) => get<ModelJobView>('/speech/models/job', signal),
     refetchInterval: ({ state }) => (state.data?.job?.state === 'running' ? 1_000 : false),
   });
-  return data?.job ?? null;
+  return data?.job ?? undefined;
 }
 
-/** Whether a model is being fetched: one at a time. */
-export function useIsGetting(): boolean {
-  return useJob()?.state === 'running';
-}
-
-/** The model that is being fetched, with a way to cancel it, or how the last one ended; nothing before the first. @param ended called at its end */
-export function ModelJobPanel({ mayCancel, ended }: { readonly mayCancel: boolean; readonly ended: () => void }): ReactNode {
+/** The model that is being fetched, with a way to cancel it, or how the last one ended. @param ended called at its end */
+export function ModelJobPanel({
+  job,
+  mayCancel,
+  ended,
+}: {
+  readonly job: Job;
+  readonly mayCancel: boolean;
+  readonly ended: () => void;
+}): ReactNode {
   const w = useWords(modelWords);
-  const job = useJob();
-  const isRunning = job?.state === 'running';
-  const wasRunning = useRef(isRunning);
+  const { endedAt } = job;
   useEffect(() => {
-    if (wasRunning.current && !isRunning) ended();
-    wasRunning.current = isRunning;
-  }, [isRunning, ended]);
-  if (job === null) return null;
+    if (endedAt !== null) ended();
+  }, [endedAt, ended]);
   const { model, state, problem } = job;
   if (state === 'running') return <Running job={job} mayCancel={mayCancel} />;
   return (

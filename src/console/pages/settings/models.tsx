@@ -9,12 +9,14 @@ import { PlainTable } from '../../parts/plain-table.tsx';
 import { Empty, Failure, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
-import { JOB_KEY, ModelJobPanel, useIsGetting } from './model-job.tsx';
+import { JOB_KEY, ModelJobPanel, useModelJob } from './model-job.tsx';
 import { modelWords } from './model-words.ts';
 import { Part, State } from './parts.tsx';
 import { SpeechTrial } from './speech-trial.tsx';
 
 type Model = SpeechView['models'][number];
+/** `later`: once the model that is being fetched is there. */
+type MayGet = 'yes' | 'later' | 'no';
 
 const ROLES = ['recognition', 'voice', 'end-of-turn', 'speakers'] as const;
 const KEY = ['settings', 'speech'];
@@ -27,11 +29,12 @@ export function Models(): ReactNode {
   const client = useQueryClient();
   const mayWrite = useMay('settings:write');
   const { data, error, refetch } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<SpeechView>('/speech', signal) });
+  const job = useModelJob(data?.canGet === true);
   const changed = useCallback(() => void client.invalidateQueries({ queryKey: KEY }), [client]);
   if (data === undefined)
     return error === null ? <Loading shape="rows" /> : <Failure error={error} retry={() => void refetch()} />;
   const { models, canGet, canTry } = data;
-  const mayGet = canGet && mayWrite;
+  const mayGet = !canGet || !mayWrite ? 'no' : job?.state === 'running' ? 'later' : 'yes';
   return (
     <>
       {canTry && mayWrite ? <SpeechTrial languages={[...new Set(models.flatMap(({ languages }) => languages))]} /> : null}
@@ -40,9 +43,9 @@ export function Models(): ReactNode {
       ) : (
         <>
           <Text size="sm" c="dimmed" mb="sm" maw={720}>
-            {mayGet ? w.hint : w.hintShell}
+            {mayGet === 'no' ? w.hintShell : w.hint}
           </Text>
-          {canGet ? <ModelJobPanel mayCancel={mayWrite} ended={changed} /> : null}
+          {job === undefined ? null : <ModelJobPanel job={job} mayCancel={mayWrite} ended={changed} />}
           {ROLES.map((role) => {
             const own = models.filter((model) => model.role === role);
             return own.length === 0 ? null : <Role key={role} role={role} models={own} mayGet={mayGet} />;
@@ -60,7 +63,7 @@ function Role({
 }: {
   readonly role: (typeof ROLES)[number];
   readonly models: readonly Model[];
-  readonly mayGet: boolean;
+  readonly mayGet: MayGet;
 }): ReactNode {
   const w = useWords(modelWords);
   const format = useFormat();
@@ -124,19 +127,18 @@ function Errors({ model: { wordErrors } }: { readonly model: Model }): ReactNode
 }
 
 /** What it is used for, or a way to get and use it. */
-function Standing({ model, mayGet }: { readonly model: Model; readonly mayGet: boolean }): ReactNode {
+function Standing({ model, mayGet }: { readonly model: Model; readonly mayGet: MayGet }): ReactNode {
   const w = useWords(modelWords);
   const format = useFormat();
   const client = useQueryClient();
-  const isGetting = useIsGetting();
   const someOf = useSomeOf();
   const { name, title, usedFor, isInstalled, bytes, licence } = model;
   if (usedFor.length > 0) return <State color="offhook">{say(w.usedFor, { what: someOf(usedFor) })}</State>;
-  if (!mayGet) return isInstalled ? <State>{w.installed}</State> : '–';
+  if (mayGet === 'no') return isInstalled ? <State>{w.installed}</State> : '–';
   return (
     <ConfirmButton
       size="compact-sm"
-      isDisabled={isGetting}
+      isDisabled={mayGet === 'later'}
       label={isInstalled ? w.use : w.get}
       of={name}
       title={say(isInstalled ? w.useTitle : w.getTitle, { name: title })}
