@@ -95,7 +95,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     const alertsEnv = {
       OFFHOOK_ALERTS__FILE: alerts,
       ALERTS_SECRET: 'a secret of the channel ops',
-      SLACK_URL: 'https://127.0.0.1:9/services/hidden',
+      SLACK_URL: 'https://127.0.0.1:9/services/T0-secret',
     };
     const botFiles = new BotFolder(async (draft) => loadBots(folder, {}, draft), systemClock);
     const { bots } = await botFiles.files();
@@ -274,7 +274,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
   it('tries a sentence, gets a model with its progress, cancels it, and says why another failed', async () => {
     await using opened = await browser.open(target(), 'admin', '/settings/models');
     const { page, complaints, foreign } = opened;
-    await page.getByLabel('Sentence').fill('alpha bravo');
+    await page.getByLabel('Sentence', { exact: true }).fill('alpha bravo');
     await page.getByRole('button', { name: 'Speak and recognise' }).click();
     await page.getByText('Heard: alpha bravo').waitFor();
     await opened.lookOver('settings-models');
@@ -304,7 +304,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
       .getByText(/^It failed: the address .* not public/u)
       .waitFor();
     await page.getByRole('row', { name: /A test ops failed/u }).waitFor();
-    expect(await page.content()).not.toContain('hidden');
+    expect(await page.content()).not.toContain('T0-secret');
     await opened.lookOver('settings-alerts');
     await page.getByRole('button', { name: 'Language' }).click();
     await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
