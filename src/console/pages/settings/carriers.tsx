@@ -28,6 +28,7 @@ export function Carriers(): ReactNode {
           <Text size="sm">{w.noNumbers}</Text>
         ) : (
           <Rows
+            label={w.numbers}
             names={[w.number, w.bot]}
             rows={answers.map(({ number, bot }) => ({ key: `${number} ${bot}`, cells: [number, bot] }))}
           />
@@ -35,6 +36,7 @@ export function Carriers(): ReactNode {
       </Part>
       <Part title={w.carriers}>
         <Rows
+          label={w.carriers}
           names={[w.carrier, w.state, w.control, w.needs]}
           rows={carriers.map(({ name, title, state, hasControl, needs }) => ({
             key: name,
@@ -82,6 +84,7 @@ function Checks(): ReactNode {
       {error === undefined ? null : <Failure error={error} />}
       {answer === undefined ? null : (
         <Rows
+          label={w.checks}
           names={[w.name, w.state, w.checks]}
           rows={answer.checks.map(({ name, ok, detail, advice }) => ({
             key: name,

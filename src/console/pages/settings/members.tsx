@@ -45,6 +45,7 @@ export function Members(): ReactNode {
           <>
             <Text size="sm">{say(w.mapped, { claim: openid.roleClaim })}</Text>
             <Rows
+              label={w.ways}
               names={[w.value, w.role]}
               rows={openid.roles.map(({ value, role }) => ({ key: value, cells: [value, role] }))}
             />
@@ -54,13 +55,18 @@ export function Members(): ReactNode {
       {seen.length === 0 ? null : (
         <Part title={w.seen}>
           <Rows
+            label={w.seen}
             names={[w.name, w.way, w.when]}
             rows={seen.map(({ name, way, at }) => ({ key: name, cells: [name, way, <Moment key="at" at={at} />] }))}
           />
         </Part>
       )}
       <Part title={w.role}>
-        <Rows names={[w.role, w.may]} rows={roles.map(({ role, scopes }) => ({ key: role, cells: [role, scopes.join(', ')] }))} />
+        <Rows
+          label={w.role}
+          names={[w.role, w.may]}
+          rows={roles.map(({ role, scopes }) => ({ key: role, cells: [role, scopes.join(', ')] }))}
+        />
       </Part>
     </>
   );

@@ -1,6 +1,6 @@
-import { Alert, Badge, Button, Code, CopyButton, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Badge, Button, Code, CopyButton, Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { Headings } from '../../parts/states.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { useWords } from '../../words.ts';
 import { settingsWords } from './words.ts';
 
@@ -27,30 +27,18 @@ export function Part({
   );
 }
 
-/** A table that scrolls where the screen is narrow. */
+/** A short table: names of its columns, and a cell for each. */
 export function Rows({
+  label,
   names,
   rows,
 }: {
+  readonly label: string;
   readonly names: readonly string[];
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
 }): ReactNode {
-  return (
-    <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-      <Table miw={names.length * 120} verticalSpacing="xs">
-        <Headings names={names} />
-        <Table.Tbody>
-          {rows.map(({ key, cells }) => (
-            <Table.Tr key={key}>
-              {cells.map((cell, index) => (
-                <Table.Td key={names[index] ?? index}>{cell}</Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollArea>
-  );
+  const columns = names.map((title, at) => ({ title, renderCell: ({ cells }: (typeof rows)[number]) => cells[at] }));
+  return <PlainTable label={label} columns={columns} rows={rows} keyOf={({ key }) => key} />;
 }
 
 /** A word on a thing's state. */

@@ -24,6 +24,7 @@ export function Speech(): ReactNode {
       </Part>
       <Part title={w.vendors}>
         <Rows
+          label={w.vendors}
           names={[w.vendor, w.services, w.state, w.needs, w.prices]}
           rows={vendors.map(({ name, title, services, isConfigured, needs, prices }) => ({
             key: name,

@@ -47,6 +47,7 @@ export function Webhooks(): ReactNode {
           <Empty title={w.noEndpoints}>{w.noEndpointsHint}</Empty>
         ) : (
           <Rows
+            label={w.webhooks}
             names={[w.name, w.url, w.events, w.from, ...(mayWrite ? [w.test] : [])]}
             rows={data.endpoints.map((endpoint) => ({
               key: endpoint.name,
@@ -175,6 +176,7 @@ function Deliveries(): ReactNode {
         <Text size="sm">{w.noDeliveries}</Text>
       ) : (
         <Rows
+          label={w.deliveries}
           names={[w.when, w.event, w.endpoint, w.state, w.tries, ...(mayRetry ? [w.again] : [])]}
           rows={data.deliveries.map(({ id, type, endpoint, state, attempts, status, reason, updatedAt }) => ({
             key: id,
