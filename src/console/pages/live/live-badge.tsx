@@ -12,11 +12,13 @@ const texts = words(
   { one: '1 लाइव कॉल', some: '{count} लाइव कॉल', trouble: '{calls}, {count} में समस्या' },
 );
 
+export const LIVE_CALLS_KEY = ['live-calls'];
+
 /** How many calls there are now; urgent where one of them is in trouble. */
 export function LiveBadge(): ReactNode {
   const w = useWords(texts);
   const { data } = useQuery({
-    queryKey: ['live-calls'],
+    queryKey: LIVE_CALLS_KEY,
     queryFn: ({ signal }) => get<z.output<typeof liveCallsView>>('/live-calls', signal),
     // The Live page follows every change; a number in the menu can wait.
     refetchInterval: 15_000,
