@@ -1,7 +1,6 @@
-import { outcomeOf } from '../call/log/outcome.ts';
 import type { AlertRule } from '../config/alerts.ts';
 import { spendDayOf } from '../costs/spend.ts';
-import type { RecentCalls, StatisticsRepository } from '../records/statistics.ts';
+import type { Figures, StatisticsRepository } from '../records/statistics.ts';
 import type { AlertReading } from './rule-state.ts';
 
 /** Something that is wrong now, as the system page shows it. */
@@ -11,7 +10,7 @@ export interface NamedProblem {
 }
 
 export interface FigureSources {
-  readonly statistics: Pick<StatisticsRepository, 'recent' | 'spentSince'>;
+  readonly statistics: Pick<StatisticsRepository, 'figures' | 'interruptions' | 'spentSince'>;
   readonly problems: () => Promise<readonly NamedProblem[]>;
   readonly tenants: () => readonly string[];
 }
@@ -37,35 +36,38 @@ export async function readFigure(
     return { value: own.reduce((sum, { micros }) => sum + micros, 0) / MICROS, details: [] };
   }
   const range = { fromMs: nowMs - rule.windowMinutes * MINUTE_MS, toMs: nowMs + 1, botName: rule.bot };
-  const recent = await statistics.recent(tenants(), range);
-  const calls = recent.endings.reduce((sum, ending) => sum + ending.calls, 0);
+  const figures = await statistics.figures(tenants(), range);
+  const { calls } = figures;
   if (rule.figure === 'calls') return { value: calls, details: [] };
   const details = [`${calls} calls in ${rule.windowMinutes} minutes`];
-  return { value: calls < (rule.minimumCalls ?? LEAST_CALLS) ? undefined : figureOf(rule.figure, recent, calls), details };
+  if (calls < (rule.minimumCalls ?? LEAST_CALLS)) return { value: undefined, details };
+  if (rule.figure !== 'interrupted-share') return { value: figureOf(rule.figure, figures), details };
+  const { replies, brokenOff } = await statistics.interruptions(tenants(), range);
+  return { value: shareOf(brokenOff, replies), details };
 }
 
 function figureOf(
-  figure: Exclude<AlertRule['figure'], 'problems' | 'spend-today' | 'calls'>,
-  { endings, replies, replyP50Ms, replyP95Ms, brokenOff }: RecentCalls,
-  calls: number,
+  figure: Exclude<AlertRule['figure'], 'problems' | 'spend-today' | 'calls' | 'interrupted-share'>,
+  { calls, cutOffCalls, notUnderstoodCalls, givenUp, transferred, endings, replies }: Figures,
 ): number | undefined {
-  const share = (count: number, of: number): number | undefined => (of === 0 ? undefined : count / of);
   switch (figure) {
     case 'reply-p50-ms':
-      return replyP50Ms;
+      return replies?.p50Ms;
     case 'reply-p95-ms':
-      return replyP95Ms;
+      return replies?.p95Ms;
     case 'cut-off-share':
-      return share(
-        endings.reduce((sum, { cutOffCalls }) => sum + cutOffCalls, 0),
-        calls,
-      );
-    case 'interrupted-share':
-      return share(brokenOff, replies);
+      return shareOf(cutOffCalls, calls);
     case 'failed-share':
-      return share(
-        endings.reduce((sum, { endReason, calls: ended }) => sum + (outcomeOf(endReason) === 'failed' ? ended : 0), 0),
-        calls,
-      );
+      return shareOf(endings.failed, calls);
+    case 'not-understood-share':
+      return shareOf(notUnderstoodCalls, calls);
+    case 'given-up-share':
+      return shareOf(givenUp, calls);
+    case 'transferred-share':
+      return shareOf(transferred, calls);
   }
+}
+
+function shareOf(part: number, whole: number): number | undefined {
+  return whole === 0 ? undefined : part / whole;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { openSmartTurn } from '../call/inbound/end-of-turn/smart-turn.ts';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
@@ -19,6 +19,7 @@ import {
   pinnedCatalogue,
   readCatalogue,
 } from '../speech/models/catalogue.ts';
+import type { ModelProgress } from '../http/api/settings/settings-orders.ts';
 import { ModelContentError, ModelDownloadError } from '../speech/models/errors.ts';
 import { type Installation, installModel } from '../speech/models/install.ts';
 import {
@@ -34,6 +35,7 @@ import {
 import { installedFiles, readUsedNames } from '../speech/models/read-models.ts';
 import { hasLibrary, installLibrary, libraryOf, libraryPlaces, type ModelLibrary } from '../speech/models/model-library.ts';
 import { requireConfiguration } from './setup/configuration.ts';
+import { Parent } from './setup/get-model.ts';
 import { usedFor } from './setup/model-facts.ts';
 import { fromPackage } from './setup/package-root.ts';
 import { printJson, printLine, printNote, tableText, UsageError } from './shell/output.ts';
@@ -41,6 +43,7 @@ import { Progress } from './shell/progress.ts';
 
 interface Flags {
   readonly manifest?: string;
+  readonly toParent?: boolean;
 }
 
 /** `offhook models …`: speech models of others, fetched, checked and used by the embedded platform. */
@@ -54,6 +57,7 @@ export function addModelsCommand(program: Command): void {
     .action((flags: Flags & { json?: boolean }) => run(flags, (place) => list(place, flags.json === true)));
   command('get <name...>', 'install models, or what is recommended for a language (en, hi) or for end-of-turn, and use them')
     .option('--yes', 'agree to licence and size without being asked')
+    .addOption(new Option('--to-parent', 'tell the process that started this one how far it is').hideHelp())
     .option('--from <path>', 'take the download from this file, or from a folder that holds it, in place of the internet')
     .action((names: string[], flags: GetFlags) => run(flags, (place) => get(place, names, flags)));
   command('use <name>', 'use an installed model, from the next start on')
@@ -93,6 +97,8 @@ interface Place {
   readonly manifestPath: string;
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
+  /** Hears how far a model is. */
+  readonly tell: (news: ModelProgress) => void;
 }
 
 const AFTER_DOWNLOAD = `The same command goes on from what has come.
@@ -103,17 +109,20 @@ async function run(flags: Flags, work: (place: Place) => Promise<void>): Promise
   const stop = new AbortController();
   const onSignal = (): void => stop.abort(new Error('stopped before it was done'));
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  const parent = flags.toParent === true ? new Parent(onSignal) : undefined;
   try {
     const { config } = requireConfiguration();
     const { platform, dataDir } = config.settings;
     const manifestPath = flags.manifest ?? fromPackage('config', 'models.yaml');
     const catalogue = readCatalogue(readFileSync(manifestPath, 'utf8'), flags.manifest ?? 'config/models.yaml');
     const folder = resolve(platform.modelsFolder ?? join(dataDir, 'models'));
-    await stayAwake(work({ config, folder, manifestPath, catalogue, signal: stop.signal }));
+    const tell = (news: ModelProgress): void => parent?.tell(news);
+    await stayAwake(work({ config, folder, manifestPath, catalogue, signal: stop.signal, tell }));
   } catch (error) {
     throw error instanceof ModelDownloadError ? new Error(`${errorTextWithCause(error)}\n${AFTER_DOWNLOAD}`) : error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    parent?.leave();
   }
 }
 
@@ -194,10 +203,11 @@ async function get(place: Place, names: readonly string[], flags: GetFlags): Pro
     printNote(`Note: call.endOfTurnModel names ${endOfTurnModel}, which is used until the setting is removed.`);
 }
 
-async function addLibrary(library: ModelLibrary, { folder, signal }: Place): Promise<void> {
+async function addLibrary(library: ModelLibrary, { folder, signal, tell }: Place): Promise<void> {
   const title = `${library.name} ${library.version}`;
   using progress = new Progress(title);
   progress.update('npm install');
+  tell({ step: 'library', done: 0, all: undefined });
   await installLibrary(library, folder, signal);
   printLine(`${title} is installed in ${join(folder, 'node_modules')}`);
 }
@@ -206,9 +216,10 @@ async function addLibrary(library: ModelLibrary, { folder, signal }: Place): Pro
 const TRIED_SAMPLES = 8_000;
 
 /** @throws ModelContentError when the library does not open it as what the manifest says it is; it is removed then */
-async function openOnce({ description }: OfferedModel, { folder, signal }: Place): Promise<void> {
+async function openOnce({ description }: OfferedModel, { folder, signal, tell }: Place): Promise<void> {
   using progress = new Progress(description.name);
   progress.update('opening it once');
+  tell({ step: 'open', done: 0, all: undefined });
   try {
     if (description.role === 'end-of-turn') {
       const { files } = await installedFiles(folder, description.name, description.role);
@@ -278,7 +289,7 @@ async function agrees(): Promise<boolean> {
 
 async function installOne(
   model: OfferedModel,
-  { folder, catalogue, config, signal }: Place,
+  { folder, catalogue, config, signal, tell }: Place,
   from: string | undefined,
 ): ReturnType<typeof installModel> {
   using progress = new Progress(model.description.name);
@@ -293,6 +304,7 @@ async function installOne(
     onElsewhere: (reason) => printNote(`${model.description.name}: ${reason}; trying where it is as well`),
     onProgress(step, done, all) {
       const share = all === undefined ? undefined : done / all;
+      tell({ step, done, all });
       progress.update(`${step} ${sizeText(done)}${all === undefined ? '' : ` of ${sizeText(all)}`}`, share);
       // A log has no bar: a line for every tenth.
       if (process.stderr.isTTY || step !== 'download' || share === undefined || share * 10 < tenths + 1) return;

@@ -15,6 +15,7 @@ import { createLogger } from '../observability/logger.ts';
 import { BotFolder } from '../hosts/bot-orders.ts';
 import { consoleAddress, signInAddress } from './console-command.ts';
 import { checkGateway } from './doctor/gateway-checks.ts';
+import { getModelInProcess } from './setup/get-model.ts';
 import { modelFacts } from './setup/model-facts.ts';
 import { readGatewayConfiguration, requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
 import { printJson, printLine } from './shell/output.ts';
@@ -60,7 +61,7 @@ async function start(flags: StartFlags): Promise<void> {
     bots,
     botFolder,
     check: checkGateway,
-    models: () => modelFacts(settings),
+    models: { list: () => modelFacts(settings), get: getModelInProcess },
     clock: systemClock,
     logger,
     speech: speech.settings,

@@ -75,7 +75,10 @@ function summed(parts: readonly CostPart[]): Pick<CallCost, 'total' | 'known'> {
 }
 
 /** The model's own price, else the vendor's for any model; to a number, the one with the longest beginning of it. */
-function priceOf({ vendor, model, unit, calledNumber = '' }: PricedUse, { prices }: PriceList): Price | undefined {
+export function priceOf(
+  { vendor, model, unit, calledNumber = '' }: Omit<PricedUse, 'amount'>,
+  { prices }: PriceList,
+): Price | undefined {
   const fitting = prices
     .filter((price) => price.vendor === vendor && price.unit === unit)
     .filter(({ destination = '' }) => calledNumber.startsWith(destination))

@@ -30,6 +30,7 @@ import { PeerProofs, PeerServer } from './peer-server.ts';
 import { apiKeysOf } from './records.ts';
 import { keptAt } from './shared-state.ts';
 import { settingsOrders } from './settings-orders.ts';
+import { trySpeech } from './speech-trial.ts';
 import { systemOrders } from './system.ts';
 
 export interface Gateway extends AsyncDisposable {
@@ -278,6 +279,8 @@ async function httpParts(front: Front, open: OpenParts): Promise<HttpServerDeps>
   };
 }
 
+const NO_CHOICE = { voice: '', speech: { languages: {}, voices: {} } } as const;
+
 async function apiParts(front: Front, open: OpenParts, console: Awaited<ReturnType<typeof consoleParts>>): Promise<ApiDeps> {
   const { parts, bots, dialling } = front;
   const { backlog, options } = parts;
@@ -297,6 +300,11 @@ async function apiParts(front: Front, open: OpenParts, console: Awaited<ReturnTy
       members: () => backlog.store.members,
       check,
       models,
+      trySpeech({ text, language }, signal) {
+        // Without a bot of this language, the speech that the settings name.
+        const bot = parts.later.bots.find((each) => each.language === language) ?? { ...NO_CHOICE, language };
+        return trySpeech(parts.speech.router, { text, bot }, clock, signal);
+      },
       clock,
     }),
     clock: options.clock,

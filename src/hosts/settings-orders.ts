@@ -35,6 +35,7 @@ export interface SettingsParts {
   readonly members: () => MemberRepository;
   readonly check: SettingsOrders['check'];
   readonly models: SettingsOrders['models'];
+  readonly trySpeech: SettingsOrders['trySpeech'];
   readonly clock: Clock;
 }
 
@@ -50,6 +51,7 @@ export function settingsOrders(parts: SettingsParts): { readonly settings: Setti
     speech: { recogniser: speech.recogniser, synthesizer: speech.synthesizer },
     vendors: () => vendorFacts(config.vendors),
     models: parts.models,
+    trySpeech: parts.trySpeech,
     check: parts.check,
     keyUsedAtMs: (id) => keys.usedAtMs(id),
   };

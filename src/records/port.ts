@@ -94,6 +94,8 @@ export interface CallQuery {
   /** Range of a call's longest wait for a reply, both ends included. */
   readonly minReplyMs?: number | undefined;
   readonly maxReplyMs?: number | undefined;
+  /** Least known cost, in millionths of the currency. */
+  readonly minCostMicros?: number | undefined;
   /** Variables with whole values, in any case. Does not find calls from before variables were indexed. */
   readonly variables?: readonly (readonly [name: string, value: string])[] | undefined;
   /** Only calls that a legal hold protects. */

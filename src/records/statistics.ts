@@ -67,19 +67,6 @@ export interface FigureGroup extends Figures {
   readonly lastMs: number;
 }
 
-/** Ended calls that began in a range, for rules of alerts. */
-export interface RecentCalls {
-  /** `cutOffCalls`: those in which the bot spoke into the caller's words. */
-  readonly endings: readonly { readonly endReason: string; readonly calls: number; readonly cutOffCalls: number }[];
-  /** The bot's replies, greetings included. */
-  readonly replies: number;
-  /** Callers' waits for replies; undefined without one. */
-  readonly replyP50Ms: number | undefined;
-  readonly replyP95Ms: number | undefined;
-  /** Replies that a caller broke off. */
-  readonly brokenOff: number;
-}
-
 /** What ended calls cost, by a group: a bot, a campaign, a day of UTC or a vendor. */
 export interface CostSum {
   /** Undefined for calls of no campaign. */
@@ -92,13 +79,22 @@ export interface CostSum {
   readonly unknownCalls: number;
 }
 
+/** Units of which calls used some, and whose cost is unknown. */
+export interface UnpricedUnits {
+  readonly vendor: string;
+  readonly model: string | undefined;
+  readonly unit: string;
+  readonly calls: number;
+}
+
 export const COST_GROUPS = ['bot', 'campaign', 'day', 'vendor'] as const;
 export type CostGroup = (typeof COST_GROUPS)[number];
 
 /** Statistics of stored calls, computed in the database. */
 export interface StatisticsRepository {
   paths(tenantId: string, calls: CountedCalls & { readonly botName: string }): Promise<PathCounts>;
-  figures(tenantId: string, calls: CountedCalls): Promise<Figures>;
+  /** @param tenantIds one, or several that are added up */
+  figures(tenantIds: string | readonly string[], calls: CountedCalls): Promise<Figures>;
   /** @param startsMs beginnings of periods, oldest first: multiples of a quarter of an hour, except the first @returns one for each */
   figuresByPeriod(tenantId: string, calls: CountedCalls, startsMs: readonly number[]): Promise<readonly Figures[]>;
   /** Groups with calls, the latest first. */
@@ -116,11 +112,13 @@ export interface StatisticsRepository {
   rollUp(limit: number): Promise<number>;
   /** Costs of calls that began in a range, from (included) to (excluded); largest first, days in order. Calls without a cost are not counted. */
   costs(tenantId: string, range: { readonly fromMs: number; readonly toMs: number }, by: CostGroup): Promise<readonly CostSum[]>;
-  /** @param range.botName of all bots when absent */
-  recent(
+  /** The bot's replies in counted calls, greetings included, and how many of them a caller broke off. */
+  interruptions(
     tenantIds: readonly string[],
-    range: { readonly fromMs: number; readonly toMs: number; readonly botName?: string | undefined },
-  ): Promise<RecentCalls>;
+    calls: CountedCalls,
+  ): Promise<{ readonly replies: number; readonly brokenOff: number }>;
+  /** What ended calls of a range used that had no price then, by vendor, model and unit; in most calls first. */
+  unpriced(tenantId: string, range: { readonly fromMs: number; readonly toMs: number }): Promise<readonly UnpricedUnits[]>;
   /** Known costs of all calls of these tenants that began since then, by bot. */
   spentSince(
     tenantIds: readonly string[],

@@ -263,6 +263,22 @@ describe.each(STORE_PLACES)('statistics on $place', ({ isThere, start }) => {
     expect(await store.statistics.rollUp(1_000)).toBeGreaterThanOrEqual(2);
     expect(await store.statistics.rollUp(1_000)).toBe(0);
     expect((await store.statistics.figures('east', MARCH)).calls).toBe(3);
+    expect((await store.statistics.figures(['east', 'default'], MARCH)).calls).toBe(
+      3 + (await store.statistics.figures('default', MARCH)).calls,
+    );
+    expect((await store.statistics.figures([], MARCH)).calls).toBe(0);
+  });
+
+  it.runIf(isThere)('counts the replies that callers broke off, of several tenants together', async () => {
+    const broken = (tenantId: string, at: number): NewCallRecord => {
+      const call = walked({ id: `broken-${tenantId}`, steps: [[], [], []], tenantId, botName: 'breaking' });
+      return { ...call, turns: call.turns.map((turn, index) => ({ ...turn, interrupted: index === at })) };
+    };
+    await store.calls.upsertMany([broken('north', 1), broken('south', 9)]);
+    const breaking = { ...MARCH, botName: 'breaking' };
+    expect(await store.statistics.interruptions(['north', 'south'], breaking)).toEqual({ replies: 6, brokenOff: 1 });
+    expect(await store.statistics.interruptions(['south'], breaking)).toEqual({ replies: 3, brokenOff: 0 });
+    expect(await store.statistics.interruptions([], breaking)).toEqual({ replies: 0, brokenOff: 0 });
   });
 
   it.runIf(isThere)('forgets the path of a call whose words were erased, and counts it all the same', async () => {
@@ -322,6 +338,12 @@ describe.each(STORE_PLACES)('statistics on $place', ({ isThere, start }) => {
       ['other', 1, 0, 1],
     ]);
     expect(await rows('campaign')).toEqual([[undefined, 3, 1_762_000, 1]]);
+    expect(await store.statistics.unpriced('payer', MARCH)).toEqual([
+      { vendor: 'other', model: undefined, unit: 'recogniser-seconds', calls: 1 },
+    ]);
+    const found = async (minCostMicros: number) =>
+      (await store.calls.search('payer', { minCostMicros, limit: 9 })).calls.map(({ id }) => id);
+    expect(await found(500_000)).toEqual(['p3', 'p2']);
     expect(await store.statistics.spentSince(['payer', 'other'], NOON + 1)).toEqual(
       expect.arrayContaining([
         { botName: 'sales', micros: 1_002_000 },

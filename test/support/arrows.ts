@@ -20,7 +20,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
   call: { uses: 'kernel config costs observability audio language carriers speech dialog hosts/shared-state records' },
   rehearsal: { uses: 'kernel config observability audio language carriers speech dialog call records', types: 'http' },
   records: { uses: 'kernel config costs observability audio language speech dialog call rehearsal' },
-  alerts: { uses: 'kernel config costs observability call records' },
+  alerts: { uses: 'kernel config costs observability records' },
   outbound: { uses: 'kernel config costs observability carriers call records' },
   http: {
     uses: 'kernel config costs alerts observability audio language carriers dialog call rehearsal records outbound hosts/shared-state',
@@ -32,7 +32,7 @@ export const ARROWS: Readonly<Record<string, { readonly uses: string; readonly t
     uses: 'kernel config costs observability audio language carriers speech speech/models speech/vendors dialog call rehearsal records outbound http hosts platform sim',
   },
   // The console asks the API: it knows the server by types.
-  console: { uses: '', types: 'config http records' },
+  console: { uses: '', types: 'http records' },
   platform: { uses: 'kernel config observability audio speech/models' },
   // The stand-ins share no rule with what they test.
   sim: { uses: 'kernel audio' },

@@ -14,17 +14,24 @@ export async function modelFacts({ platform, dataDir }: LoadedConfig['settings']
   const [installed, used] = await Promise.all([installedModels(folder), readUsedNames(folder)]);
   const here = new Set(installed.map(({ model }) => model.name));
   return catalogue.models.map((model) => {
-    const { description, title, licence, measured, wordErrors } = model;
+    const { description, title, licence, licenceFrom, note, measured, wordErrors } = model;
     return {
       name: description.name,
       title,
       role: description.role,
       languages: 'languages' in description ? description.languages : [],
       licence,
+      licenceFrom,
+      note,
       bytes: bytesOf(model),
       isInstalled: here.has(description.name),
       usedFor: usedFor(description.name, used),
-      wordErrorPercent: wordErrors?.realtimePercent,
+      wordErrors: wordErrors && {
+        percent: wordErrors.realtimePercent,
+        recordings: wordErrors.recordings,
+        words: wordErrors.words,
+        on: wordErrors.on,
+      },
       measured,
     };
   });

@@ -17,6 +17,7 @@ import type { ComponentType } from 'react';
 import type { ApiScope } from '../../http/api/system/api-keys.ts';
 import { loaded } from '../parts/loaded.ts';
 import { InboxBadge } from './inbox/badge.tsx';
+import { LiveBadge } from './live/live-badge.tsx';
 import type { MenuName } from './menu-words.ts';
 import { SystemBadge } from './system/system-badge.tsx';
 
@@ -58,7 +59,7 @@ export const PAGES: readonly ConsolePage[] = [
   },
   {
     path: '/live',
-    menu: { name: 'live', group: 'monitor', icon: PhoneCall },
+    menu: { name: 'live', group: 'monitor', icon: PhoneCall, badge: LiveBadge },
     scope: 'calls:read',
     view: loaded(() => import('./live/live-page.tsx'), 'LivePage'),
   },

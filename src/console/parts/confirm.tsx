@@ -122,12 +122,19 @@ function Asked({
   );
 }
 
-/** A button that asks first. */
+/** A button that asks first. @param of what it is about, for screen readers, where several have one label */
 export function ConfirmButton({
   variant = 'default',
   size,
+  of,
+  isDisabled = false,
   ...question
-}: Question & { readonly variant?: string; readonly size?: ButtonProps['size'] & {} }): ReactNode {
+}: Question & {
+  readonly variant?: string;
+  readonly size?: ButtonProps['size'] & {};
+  readonly of?: string;
+  readonly isDisabled?: boolean;
+}): ReactNode {
   const { ask, dialog } = useConfirm(question);
   const { color, label } = question;
   return (
@@ -136,6 +143,8 @@ export function ConfirmButton({
         variant={variant}
         {...(color === undefined ? {} : { color })}
         {...(size === undefined ? {} : { size })}
+        {...(of === undefined ? {} : { 'aria-label': `${label} ${of}` })}
+        disabled={isDisabled}
         onClick={ask}
       >
         {label}

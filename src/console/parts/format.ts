@@ -27,6 +27,8 @@ export interface Format {
   readonly axisTime: (atMs: number, withSeconds: boolean) => string;
   /** A day without a time, such as `2026-03-01`. */
   readonly day: (day: string) => string;
+  /** The same with its year and without its weekday. */
+  readonly date: (day: string) => string;
   /** `Mon`. @param day `mon` to `sun` */
   readonly weekday: (day: string) => string;
   /** The short name of the reader's time zone, such as `GMT+1`. */
@@ -88,6 +90,7 @@ function makeFormat(language: Language): Format {
         month: 'short',
         timeZone: 'UTC',
       }),
+    date: (day) => new Date(`${day}T12:00:00Z`).toLocaleDateString(locale, { dateStyle: 'medium', timeZone: 'UTC' }),
     // The fourth of January 1970 was a Sunday.
     weekday: (day) =>
       new Date(Date.UTC(1970, 0, 4 + WEEKDAYS.indexOf(day))).toLocaleDateString(locale, { weekday: 'short', timeZone: 'UTC' }),

@@ -41,6 +41,7 @@ import { endpointRoutes } from './settings/endpoint-routes.ts';
 import { keyRoutes } from './settings/key-routes.ts';
 import { memberRoutes } from './settings/member-routes.ts';
 import { settingRoutes } from './settings/setting-routes.ts';
+import { speechRoutes } from './settings/speech-routes.ts';
 import { systemRoutes } from './system/system-routes.ts';
 import { submissionRoutes } from './calls/submission-routes.ts';
 import { watchRoutes } from './calls/watch-routes.ts';
@@ -136,6 +137,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
         endpointRoutes,
         settingRoutes,
         memberRoutes,
+        speechRoutes,
       ])
         add(routes, deps, gate, looks);
     },

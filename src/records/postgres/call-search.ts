@@ -91,6 +91,7 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: Omit<CallQu
     query.maxDurationMs === undefined ? undefined : lte(calls.durationMs, query.maxDurationMs),
     query.minReplyMs === undefined ? undefined : gte(calls.worstReplyMs, query.minReplyMs),
     query.maxReplyMs === undefined ? undefined : lte(calls.worstReplyMs, query.maxReplyMs),
+    query.minCostMicros === undefined ? undefined : gte(calls.knownCostMicros, query.minCostMicros),
     query.fromMs === undefined ? undefined : gte(calls.startedAtMs, query.fromMs),
     query.toMs === undefined ? undefined : lt(calls.startedAtMs, query.toMs),
   );

@@ -10,8 +10,8 @@ import type {
   FigureGroup,
   Figures,
   PathCounts,
-  RecentCalls,
   StatisticsRepository,
+  UnpricedUnits,
 } from '../statistics.ts';
 import { equals } from './query.ts';
 import { Repository } from './repository.ts';
@@ -23,6 +23,7 @@ import { inStoreErrors } from './tenancy.ts';
 /** Most calls whose paths are counted; the latest are. */
 const MOST_CALLS = 20_000;
 const EXAMPLES = 5;
+const MOST_UNPRICED = 200;
 
 const counted = z.object({
   kind: z.enum(['all', 'step', 'hop', 'end']),
@@ -55,12 +56,13 @@ const costed = z.object({
   unknown: z.number(),
 });
 
-const recentReplies = z.object({
-  replies: z.number(),
-  times: z.tuple([z.number().nullable(), z.number().nullable()]).nullable(),
-  broken: z.number(),
-});
-const NO_REPLIES = { replies: 0, replyP50Ms: undefined, replyP95Ms: undefined, brokenOff: 0 } as const;
+const replied = z.object({ replies: z.number(), broken: z.number() });
+const unpricedUnits = z.object({ vendor: z.string(), model: z.string().nullable(), unit: z.string(), calls: z.number() });
+
+/** Parts of a call's cost that came after its end, as one list: those of analyses. */
+const LATER_PARTS = sql`coalesce((SELECT jsonb_agg(one) FROM jsonb_each(coalesce(${calls.laterCost}, '{}')) AS job, jsonb_array_elements(job.value) AS one), '[]')`;
+/** Joins each part of a call's cost. */
+const EACH_PART = sql`, jsonb_array_elements(${calls.cost}->'parts' || ${LATER_PARTS}) AS part`;
 
 /** Figures of calls, from rollups; paths and costs of calls. Uses unencrypted columns only: steps, times, reasons and costs. */
 export class PostgresStatistics extends Repository implements StatisticsRepository {
@@ -103,8 +105,8 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     };
   }
 
-  async figures(tenantId: string, asked: CountedCalls): Promise<Figures> {
-    const [all] = await this.#sums(tenantId, asked, sql`''`);
+  async figures(tenantIds: string | readonly string[], asked: CountedCalls): Promise<Figures> {
+    const [all] = await this.#sums(tenantIds, asked, sql`''`);
     return all === undefined ? NONE : figuresOnly(all);
   }
 
@@ -147,25 +149,21 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     return computed;
   }
 
-  /** Sums over groups of calls. @param key of a group, as text */
-  async #sums(tenantId: string, asked: CountedCalls, key: SQL): Promise<(FigureGroup & { readonly key: string })[]> {
-    const [stale] = await this.ask(tenantId, (session) =>
-      session.select({ id: staleSlots.id }).from(staleSlots).where(eq(staleSlots.tenantId, tenantId)).limit(1),
-    );
-    if (stale !== undefined) await this.atOnce(tenantId, (tx) => rollUp(tx, tenantId, AT_READING));
-    const source = countedRows(tenantId, asked);
-    const found = await this.#rows(
-      tenantId,
-      summed,
-      sql`SELECT ${key} AS key, currency, min(bot_name) AS bot_name, min(bot_version) AS bot_version, min(slot_ms) AS first_ms,
-        max(slot_ms) AS last_ms, sum(cost_micros) AS micros, ARRAY[${SUMS}] AS figures
-      FROM (${source}) AS rolled GROUP BY 1, currency ORDER BY currency`,
-    );
+  /** Sums over groups of calls, of several tenants together. @param key of a group, as text */
+  async #sums(
+    tenantIds: string | readonly string[],
+    asked: CountedCalls,
+    key: SQL,
+  ): Promise<(FigureGroup & { readonly key: string })[]> {
+    const found = (await Promise.all([tenantIds].flat().map((each) => this.#rolled(each, asked, key)))).flat();
     return [...new Set(found.map((row) => row.key))].flatMap((group) => {
       const rows = found.filter((row) => row.key === group);
       const sums = SUMMED.map((_, at) => rows.reduce((sum, { figures }) => sum + (figures[at] ?? 0), 0));
       const [first] = rows;
       if (first === undefined || sums[0] === 0) return [];
+      const currencies = [...new Set(rows.map(({ currency }) => currency))].filter((currency) => currency !== '');
+      const microsOf = (currency: string): number =>
+        rows.reduce((sum, row) => sum + (row.currency === currency ? row.micros : 0), 0);
       return {
         key: group,
         botName: first.bot_name,
@@ -173,16 +171,30 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
         firstMs: Math.min(...rows.map(({ first_ms: ms }) => ms)),
         lastMs: Math.max(...rows.map(({ last_ms: ms }) => ms)),
         ...figuresIn(sums),
-        costs: rows.flatMap(({ currency, micros }) => (currency === '' ? [] : { currency, micros })),
+        costs: currencies.map((currency) => ({ currency, micros: microsOf(currency) })),
       };
     });
+  }
+
+  /** A row for each group and currency, once the latest changes are in the rollups. */
+  async #rolled(tenantId: string, asked: CountedCalls, key: SQL): Promise<z.infer<typeof summed>[]> {
+    const [stale] = await this.ask(tenantId, (session) =>
+      session.select({ id: staleSlots.id }).from(staleSlots).where(eq(staleSlots.tenantId, tenantId)).limit(1),
+    );
+    if (stale !== undefined) await this.atOnce(tenantId, (tx) => rollUp(tx, tenantId, AT_READING));
+    return this.#rows(
+      tenantId,
+      summed,
+      sql`SELECT ${key} AS key, currency, min(bot_name) AS bot_name, min(bot_version) AS bot_version, min(slot_ms) AS first_ms,
+        max(slot_ms) AS last_ms, sum(cost_micros) AS micros, ARRAY[${SUMS}] AS figures
+      FROM (${countedRows(tenantId, asked)}) AS rolled GROUP BY 1, currency ORDER BY currency`,
+    );
   }
 
   async costs(tenantId: string, { fromMs, toMs }: { fromMs: number; toMs: number }, by: CostGroup): Promise<readonly CostSum[]> {
     const day = sql`to_char(to_timestamp(${calls.startedAtMs} / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD')`;
     const group = { bot: sql`${calls.botName}`, campaign: sql`${calls.campaignId}`, day, vendor: sql`part->>'vendor'` }[by];
-    const later = sql`coalesce((SELECT jsonb_agg(one) FROM jsonb_each(coalesce(${calls.laterCost}, '{}')) AS job, jsonb_array_elements(job.value) AS one), '[]')`;
-    const parts = by === 'vendor' ? sql`, jsonb_array_elements(${calls.cost}->'parts' || ${later}) AS part` : sql``;
+    const parts = by === 'vendor' ? EACH_PART : sql``;
     const micros =
       by === 'vendor'
         ? sql`CASE WHEN part->>'cost' = 'unknown' THEN 0 ELSE round((part->>'cost')::numeric * 1000000) END`
@@ -208,49 +220,39 @@ export class PostgresStatistics extends Repository implements StatisticsReposito
     }));
   }
 
-  async recent(
+  async interruptions(
     tenantIds: readonly string[],
-    { fromMs, toMs, botName }: { fromMs: number; toMs: number; botName?: string | undefined },
-  ): Promise<RecentCalls> {
-    if (tenantIds.length === 0) return { ...NO_REPLIES, endings: [] };
+    { fromMs, toMs, botName, botVersion }: CountedCalls,
+  ): Promise<{ replies: number; brokenOff: number }> {
+    if (tenantIds.length === 0) return { replies: 0, brokenOff: 0 };
     const where = and(
       inArray(calls.tenantId, [...tenantIds]),
       gte(calls.startedAtMs, fromMs),
       lt(calls.startedAtMs, toMs),
       isNotNull(calls.ending),
-      botName === undefined ? undefined : eq(calls.botName, botName),
+      equals(calls, { botName, botVersion }),
     );
-    const { owner } = this.tenancy;
-    const endings = await inStoreErrors(
-      owner
-        .select({
-          endReason: sql<string>`coalesce(${calls.endReason}, '')`,
-          calls: sql<number>`count(*)::int`,
-          cutOffCalls: sql<number>`(count(*) FILTER (WHERE ${calls.cutOffs} > 0))::int`,
-        })
-        .from(calls)
-        .where(where)
-        .groupBy(calls.endReason)
-        .execute(),
-    );
-    const waited = sql`CASE WHEN ${turns.inputKind} IN ('spoken', 'keyed') THEN (${turns.latencies}->>'total')::float8 END`;
-    const rows = await inStoreErrors(
-      owner.execute(sql`
-      SELECT count(*)::int AS replies, percentile_cont(ARRAY[0.5, 0.95]::float8[]) WITHIN GROUP (ORDER BY ${waited}) AS times,
-        (count(*) FILTER (WHERE ${turns.interrupted}))::int AS broken
+    const { rows } = await inStoreErrors(
+      this.tenancy.owner.execute(sql`
+      SELECT count(*)::int AS replies, (count(*) FILTER (WHERE ${turns.interrupted}))::int AS broken
       FROM ${calls} JOIN ${turns} ON ${turns.tenantId} = ${calls.tenantId} AND ${turns.callId} = ${calls.id} WHERE ${where}`),
     );
-    const [found] = z.array(recentReplies).parse(rows.rows);
-    if (found === undefined) return { ...NO_REPLIES, endings };
-    const [replyP50Ms, replyP95Ms] = found.times ?? [undefined, undefined];
-    const { replies, broken: brokenOff } = found;
-    return {
-      endings,
-      replies,
-      replyP50Ms: replyP50Ms ?? undefined,
-      replyP95Ms: replyP95Ms ?? undefined,
-      brokenOff,
-    };
+    const [{ replies, broken: brokenOff } = { replies: 0, broken: 0 }] = z.array(replied).parse(rows);
+    return { replies, brokenOff };
+  }
+
+  async unpriced(tenantId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<readonly UnpricedUnits[]> {
+    const rows = await this.#rows(
+      tenantId,
+      unpricedUnits,
+      sql`
+      SELECT part->>'vendor' AS vendor, part->>'model' AS model, part->>'unit' AS unit, count(DISTINCT ${calls.id})::int AS calls
+      FROM ${calls}${EACH_PART}
+      WHERE ${calls.tenantId} = ${tenantId} AND ${calls.startedAtMs} >= ${fromMs} AND ${calls.startedAtMs} < ${toMs}
+        AND ${calls.costCurrency} IS NOT NULL AND part->>'cost' = 'unknown'
+      GROUP BY 1, 2, 3 ORDER BY calls DESC, 1, 2, 3 LIMIT ${MOST_UNPRICED}`,
+    );
+    return rows.map(({ model, ...row }) => ({ ...row, model: model ?? undefined }));
   }
 
   async spentSince(tenantIds: readonly string[], sinceMs: number): Promise<readonly { botName: string; micros: number }[]> {

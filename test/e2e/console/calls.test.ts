@@ -149,8 +149,10 @@ describe.runIf(chromiumProgram !== undefined)('the calls in the console', () => 
     expect(await page.getByLabel('Phone number').isDisabled()).toBe(true);
     await page.goto(`${bench.gateway.url}/console/calls?number=%2B15550101000`);
     await page.getByRole('alert').getByText('numbers:read').first().waitFor();
-    await page.goto(`${bench.gateway.url}/console/calls?text=zebrafinch`);
+    await page.goto(`${bench.gateway.url}/console/calls?text=zebrafinch&result=given-up&attention=dead-air&minCost=0.5`);
     await page.getByText('No call matches').waitFor();
+    for (const pill of ['Result: Given up', 'Deserves a look: Silence over 3 s', 'Cost at least: 0.5'])
+      await page.getByText(pill, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByLabel('Carrier', { exact: true }).last().check();
     await page.keyboard.press('Escape');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
+import type { ModelOrders } from '../../../src/http/api/settings/settings-orders.ts';
 import { BotFolder } from '../../../src/hosts/bot-orders.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type GatewayBench, startGatewayBench } from '../../integration/hosts/gateway-bench.ts';
@@ -30,31 +31,67 @@ const SUITE = `scenarios:
   - { name: thanks, caller: { turns: [book] }, expect: { end: done, hears: [Thank you.] } }
 `;
 
+const MODEL = {
+  role: 'recognition',
+  languages: ['en'],
+  licence: 'MIT',
+  licenceFrom: 'https://models.example/licence',
+  note: undefined,
+  isInstalled: false,
+  usedFor: [],
+  wordErrors: undefined,
+  measured: undefined,
+};
+const ALERTS = `
+channels:
+  - { kind: webhook, name: ops, url: 'https://127.0.0.1:9/alerts', secretEnv: ALERTS_SECRET }
+  - { kind: slack, name: team, urlEnv: SLACK_URL }
+rules:
+  - { name: Something is wrong, figure: problems, above: -1, severity: warning }
+  - { name: Slow replies, figure: reply-p95-ms, above: 2500, bot: front-desk, channels: [team] }
+`;
+
 const SETTINGS = {
   check: async () => [
     { name: 'data folder', ok: true, detail: '41.2 GB are free', ms: 1 },
     { name: 'Twilio', ok: false, detail: 'answers 401', advice: 'set TWILIO_AUTH_TOKEN', ms: 20 },
   ],
-  models: async () => [
-    {
-      name: 'tiny-en',
-      title: 'Tiny, English',
-      role: 'recognition',
-      languages: ['en'],
-      licence: 'MIT',
-      bytes: 56_369_045,
-      isInstalled: true,
-      usedFor: ['en'],
-      wordErrorPercent: 12.4,
-      measured: '113 MB',
+  models: {
+    list: async () => [
+      {
+        ...MODEL,
+        name: 'tiny-en',
+        title: 'Tiny, English',
+        bytes: 56_369_045,
+        isInstalled: true,
+        usedFor: ['en'],
+        wordErrors: { percent: 12.4, recordings: 269, words: 1_238, on: '2026-11-28' },
+        measured: '113 MB; 43 ms of a core for a second of audio',
+      },
+      { ...MODEL, name: 'large-en', title: 'Large, English', bytes: 475_000_000, note: 'large for a machine that carries calls' },
+      {
+        ...MODEL,
+        name: 'voice-hi',
+        title: 'A voice, Hindi',
+        role: 'voice',
+        languages: ['hi'],
+        bytes: 64_000_000,
+        isInstalled: true,
+      },
+    ],
+    async get(name: string, { onProgress, signal }: Parameters<NonNullable<ModelOrders['get']>>[1]) {
+      if (name === 'voice-hi') throw new Error('voice-hi is no voice model of the kind vits');
+      onProgress({ step: 'download', done: 190_000_000, all: 475_000_000 });
+      await new Promise((_resolve, reject) => signal.addEventListener('abort', reject));
     },
-  ],
+  },
 };
 
 describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the console', () => {
   const root = mkdtempSync(join(tmpdir(), 'offhook-console-editing-'));
   const folder = join(root, 'bots');
   const file = join(folder, 'front-desk.yaml');
+  const alerts = `${folder}-alerts.yaml`;
   let bench: GatewayBench;
   let browser: ConsoleBrowser;
   const target = () => ({ url: bench.gateway.url, dataDir: bench.dataDir });
@@ -62,10 +99,16 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
   beforeAll(async () => {
     mkdirSync(folder);
     writeFileSync(file, DESK);
+    writeFileSync(alerts, ALERTS);
+    const alertsEnv = {
+      OFFHOOK_ALERTS__FILE: alerts,
+      ALERTS_SECRET: 'a secret of the channel ops',
+      SLACK_URL: 'https://127.0.0.1:9/services/T0-secret',
+    };
     const botFiles = new BotFolder(async (draft) => loadBots(folder, {}, draft), systemClock);
     const { bots } = await botFiles.files();
     [bench, browser] = await Promise.all([
-      startGatewayBench({ clock: systemClock, bots, botFiles, settings: SETTINGS }),
+      startGatewayBench({ clock: systemClock, bots, botFiles, settings: SETTINGS, env: alertsEnv }),
       startConsoleBrowser(),
     ]);
   });
@@ -74,6 +117,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await browser[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
     rmSync(root, { recursive: true });
+    rmSync(alerts);
   });
 
   /** Clicks as a person would, counted. */
@@ -256,7 +300,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await dialog.getByLabel('Address (https)').fill('https://127.0.0.1:9/hook');
     await dialog.getByRole('button', { name: 'Add it' }).click();
     await page.getByText(/^whsec_/u).waitFor();
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByRole('button', { name: 'Test: crm' }).click();
     await page.getByText('It failed: the address of a webhook endpoint is not public').waitFor();
     await opened.lookOver('settings-webhooks');
     await page.getByRole('tab', { name: 'Members and roles' }).click();
@@ -278,7 +322,7 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await page.getByText('answers 401 → set TWILIO_AUTH_TOKEN').waitFor();
     await opened.lookOver('settings-carriers');
     await page.getByRole('tab', { name: 'Speech' }).click();
-    await page.getByText('npx offhook models use tiny-en').waitFor();
+    await page.getByRole('heading', { name: 'Vendors' }).waitFor();
     await page.getByRole('button', { name: 'Language' }).click();
     await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
     await page.getByRole('heading', { name: 'सेटिंग' }).waitFor();
@@ -295,5 +339,50 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await admin.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await admin.page.getByText('Nobody was added yet.').waitFor();
     expect((await page.request.get(`${target().url}/api/calls`)).status()).toBe(401);
+  });
+
+  it('tries a sentence, gets a model with its progress, cancels it, and says why another failed', async () => {
+    await using opened = await browser.open(target(), 'admin', '/settings/models');
+    const { page, complaints, foreign } = opened;
+    await page.getByLabel('Sentence', { exact: true }).fill('Good day to you.');
+    await page.getByRole('button', { name: 'Speak and recognise' }).click();
+    // The stand-in's voice hums.
+    await page.getByText('Heard: nothing').waitFor();
+    await page.getByText('platform spoke; its first sound came after').waitFor();
+    await opened.lookOver('settings-models');
+    await page.getByRole('button', { name: 'Get large-en' }).click();
+    await page.getByRole('dialog').getByText('475 MB come from the internet').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Get' }).click();
+    await page.getByText('Getting large-en downloading 40 %').waitFor();
+    expect(await page.getByRole('button', { name: 'Use voice-hi' }).isDisabled()).toBe(true);
+    await opened.lookOver('settings-models-getting');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('large-en was cancelled.').waitFor();
+    await page.getByRole('button', { name: 'Use voice-hi' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Use' }).click();
+    await page.getByText('voice-hi could not be got: voice-hi is no voice model of the kind vits').waitFor();
+    expect([...complaints, ...foreign]).toEqual([]);
+  });
+
+  it('shows alert rules with their figures, and sends a test with its outcome in place, in Hindi too', async () => {
+    await using opened = await browser.open(target(), 'admin', '/settings/alerts');
+    const { page, complaints } = opened;
+    await page
+      .getByRole('row', { name: /^Slow replies · front-desk Slowest 5 % of replies above 2\.5 s, in 15 min – not known/u })
+      .waitFor();
+    await page.getByRole('button', { name: 'Send a test: ops' }).click();
+    await page
+      .getByRole('table', { name: 'Channels' })
+      .getByText(/^It failed: the address .* not public/u)
+      .waitFor();
+    await page.getByRole('row', { name: /A test ops failed/u }).waitFor();
+    expect(await page.content()).not.toContain('T0-secret');
+    await opened.lookOver('settings-alerts');
+    await page.getByRole('button', { name: 'Language' }).click();
+    await page.getByRole('menuitem', { name: 'हिन्दी' }).click();
+    await page.getByRole('heading', { name: 'नवीनतम सूचनाएँ' }).waitFor();
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    await opened.lookOver('settings-alerts-hindi');
+    expect(complaints).toEqual([]);
   });
 });

@@ -53,9 +53,8 @@ describe.runIf(chromiumProgram !== undefined)('costs in the console', () => {
     const { page } = opened;
     const table = page.getByRole('table', { name: 'Costs' });
     await table.getByRole('row', { name: /^Total 3 Unknown at least €0\.08/u }).waitFor();
-    await page
-      .getByRole('row', { name: 'openai · small text tokens out €2.00 for 1,000,000 2026-11-02 · contract 18' })
-      .waitFor();
+    await page.getByRole('row', { name: 'openai · small text tokens out €2.00 for 1,000,000 2 Nov 2026 contract 18' }).waitFor();
+    await page.getByText('acme: seconds recognised (1 call)').waitFor();
     await opened.lookOver('costs');
     await page.getByLabel('Add up by').selectOption('bot');
     await table.getByRole('row', { name: /^clinic 1 €0\.04 €0\.04/u }).waitFor();

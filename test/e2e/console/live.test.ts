@@ -72,6 +72,7 @@ describe.runIf(chromiumProgram !== undefined)('live calls in the console', () =>
     // One person answers a caller: another one sees who, and may watch.
     await using other = await browser.open(target(), 'admin', `/live/${session.id}`);
     await other.page.getByText('operator has this call').waitFor();
+    await other.page.getByRole('link', { name: /^Live 1 live call/u }).waitFor();
     expect(await other.page.getByRole('button', { name: 'Take over by typing' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Give the bot its voice back' }).click();
     await page.getByRole('button', { name: 'Take over by typing' }).waitFor();

@@ -10,6 +10,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { NO_FIGURES } from '../../support/no-figures.ts';
 
 /** A mail server that takes every message in, as of RFC 5321. */
 function mailServer(mails: string[]): Server {
@@ -104,14 +105,13 @@ const SLOW: AlertRule = {
 
 function watchOf(p95: () => number, more: Partial<AlertWatchParts> = {}, path = 'alerts.json') {
   const clock = new ManualClock();
-  const recent = async () => ({
-    endings: [{ endReason: 'finished', calls: 50, cutOffCalls: 0 }],
-    replies: 100,
-    replyP50Ms: 500,
-    replyP95Ms: p95(),
-    brokenOff: 0,
+  const figures = async () => ({
+    ...NO_FIGURES,
+    calls: 50,
+    replies: { replies: 100, p50Ms: 500, p90Ms: 900, p95Ms: p95(), p99Ms: 4_000 },
   });
-  const sources = { statistics: { recent, spentSince: async () => [] }, problems: async () => [], tenants: () => ['default'] };
+  const statistics = { figures, interruptions: async () => ({ replies: 0, brokenOff: 0 }), spentSince: async () => [] };
+  const sources = { statistics, problems: async () => [], tenants: () => ['default'] };
   const alerts = { channels, rules: [SLOW] };
   const parts = { alerts, sources, isInCharge: async () => true, path: join(folder.path, path), clock, logger: silentLogger };
   return { clock, watch: new AlertWatch({ ...parts, ...more }) };

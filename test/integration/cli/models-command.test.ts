@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
+import { getModelInProcess } from '../../../src/cli/setup/get-model.ts';
 import { hasLibrary, installLibrary, SHERPA } from '../../../src/speech/models/model-library.ts';
 import { type Finished, lastJson, runCommand } from '../../support/command.ts';
 import { bzip2, type ModelServer, sendFile, startModelServer, tarOf } from '../../support/models.ts';
@@ -90,6 +91,7 @@ beforeEach(async () => {
   server.files.set('/models.example/tokens.txt', voiceTokens);
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await server[Symbol.asyncDispose]();
   rmSync(home, { recursive: true, force: true });
 });
@@ -146,6 +148,23 @@ describe('offhook models', () => {
     expect(table).toMatch(/by-hand +voice +installed\n/);
     expect(table).toMatch(/hears-en +recognition en, hi +\d+ kB +used for en\n/);
     expect((await models('get', 'hears-en', '--yes')).stdout).toContain('hears-en is installed already, and whole; used for hi');
+  });
+
+  it('installs for a gateway in a process of its own, tells it how far it is, and gives it the reason of a failure', async () => {
+    for (const [name, value] of Object.entries(environment())) vi.stubEnv(name, value);
+    const steps = new Set<string>();
+    const watch = { onProgress: ({ step }: { step: string }) => void steps.add(step), signal: new AbortController().signal };
+    const manifestHere = ['--manifest', join(home, 'models.yaml')];
+    await getModelInProcess('hears-en', watch, manifestHere);
+    expect([...steps]).toEqual(['download', 'check', 'unpack', 'open']);
+    expect(JSON.parse(readFileSync(join(folder(), 'used.json'), 'utf8'))).toMatchObject({ recognition: { en: 'hears-en' } });
+    server.files.set('/models.example/voice.onnx', noise);
+    await expect(getModelInProcess('speaks-en', watch, manifestHere)).rejects.toThrow(
+      /^speaks-en is no voice model .* it is removed again/u,
+    );
+    await expect(getModelInProcess('speaks-en', { ...watch, signal: AbortSignal.abort(new Error('cancelled')) })).rejects.toThrow(
+      'cancelled',
+    );
   });
 
   it('does nothing without a terminal to ask at, and says so', async () => {

@@ -14,20 +14,24 @@ import {
   invitationView,
   memberView,
   membersView,
+  modelJobView,
   newApiKeyView,
   newEndpointView,
   newMemberView,
+  speechTrialView,
   speechView,
   testView,
 } from '../../../src/http/api/settings/settings-views.ts';
 import { deliveriesView } from '../../../src/http/api/system/operation-routes.ts';
 import { ApiKeys } from '../../../src/http/api/system/api-keys.ts';
 import { ConsoleKey, SignInLinks } from '../../../src/http/session/console-key.ts';
+import type { ModelFacts, ModelOrders } from '../../../src/http/api/settings/settings-orders.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { WebhookBook, WEBHOOKS_FILE } from '../../../src/records/webhooks/webhook-book.ts';
 import { HOOK_SECRET, startApi } from '../../support/api-server.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { untilPasses } from '../../support/eventually.ts';
 import { startReceiver } from '../../support/webhook-receiver.ts';
 
 const folder = await temporaryFolder();
@@ -60,6 +64,30 @@ const carriers = openCarriers({
   clock: systemClock,
   logger: silentLogger,
 });
+const model = (name: string): ModelFacts => ({
+  name,
+  title: name,
+  role: 'recognition',
+  languages: ['en'],
+  licence: 'MIT',
+  licenceFrom: 'https://models.example/licence',
+  note: undefined,
+  bytes: undefined,
+  isInstalled: false,
+  usedFor: [],
+  wordErrors: undefined,
+  measured: undefined,
+});
+/** Ends the fetching of a model; a reason fails it. */
+let endFetching: (reason?: Error) => void = () => undefined;
+const getModel: NonNullable<ModelOrders['get']> = async (_name, { onProgress, signal }) => {
+  onProgress({ step: 'download', done: 5, all: 10 });
+  await new Promise<void>((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+    endFetching = (reason) => (reason === undefined ? resolve() : reject(reason));
+  });
+};
+const TRIAL = { wav: new Uint8Array([1, 2]), synthesizer: 'platform', recogniser: 'platform', firstAudioMs: 90, finalMs: 200 };
 const { settings, keys } = settingsOrders({
   config,
   webhooks,
@@ -70,7 +98,11 @@ const { settings, keys } = settingsOrders({
   check: async () => [
     { name: 'twilio', ok: false, detail: 'https://a.example?key=hidden answers 401', advice: 'Set the token.', ms: 3 },
   ],
-  models: async () => [],
+  models: { list: async () => [model('ear'), model('voice')], get: getModel },
+  async trySpeech({ text }) {
+    if (text === 'broken') throw new Error('no vendor answers');
+    return text === 'busy' ? undefined : { ...TRIAL, heard: text };
+  },
   clock: systemClock,
 });
 const api = await startApi({ transcribe: () => Promise.reject(new Error('unused')) }, { settings, keys });
@@ -124,6 +156,7 @@ it('adds a webhook endpoint whose secret is shown once, in a file of its owner a
   expect((await send('POST', '/webhooks/endpoints', wanted)).status).toBe(409);
   expect((await send('POST', '/webhooks/endpoints', { ...wanted, name: 'plain', url: 'http://hooks.example' })).status).toBe(400);
   const text = await (await send('GET', '/webhooks/endpoints')).text();
+  expect(endpointsView.parse(JSON.parse(text)).events).toEqual(WEBHOOK_EVENTS);
   expect(text).not.toMatch(/whsec_|key=hidden/u);
   expect(endpointsView.parse(JSON.parse(text)).endpoints.map(({ name, from }) => [name, from])).toEqual([
     ['crm', 'settings'],
@@ -218,4 +251,40 @@ it('shows carriers, numbers and speech, and runs checks, to the operator alone',
     expect((await send('GET', path, undefined, api.otherKey)).status).toBe(403);
   expect((await send('POST', '/checks', {}, api.otherKey)).status).toBe(403);
   expect((await send('POST', '/checks', {}, await keyWith('settings:read'))).status).toBe(403);
+});
+
+it('fetches one model at a time, tells how far it is, cancels it, and says why it failed', async () => {
+  const job = async (method = 'GET', path = '/speech/models/job') =>
+    modelJobView.parse(await (await send(method, path)).json()).job;
+  expect(await job()).toBeNull();
+  expect((await send('DELETE', '/speech/models/job')).status).toBe(409);
+  expect((await send('POST', '/speech/models/none/get')).status).toBe(404);
+  expect(await job('POST', '/speech/models/ear/get')).toMatchObject({ model: 'ear', state: 'running', done: 5, all: 10 });
+  const other = await send('POST', '/speech/models/voice/get');
+  expect([other.status, await other.text()]).toEqual([409, expect.stringContaining('ear is being fetched')]);
+  await job('DELETE');
+  expect(await job()).toMatchObject({ state: 'cancelled', problem: null, endedAt: expect.any(String) });
+  await job('POST', '/speech/models/voice/get');
+  endFetching(new Error('models.example cannot be reached'));
+  await untilPasses(async () =>
+    expect(await job()).toMatchObject({ model: 'voice', state: 'failed', problem: 'models.example cannot be reached' }),
+  );
+  await job('POST', '/speech/models/ear/get');
+  endFetching();
+  await untilPasses(async () => expect(await job()).toMatchObject({ model: 'ear', state: 'done' }));
+  const reads = await keyWith('settings:read');
+  expect((await send('POST', '/speech/models/ear/get', undefined, reads)).status).toBe(403);
+  expect((await send('GET', '/speech/models/job', undefined, api.otherKey)).status).toBe(403);
+  expect(await api.audit()).toMatch(/"model\.get","subject":"ear".*"model\.cancel","subject":"ear"/su);
+});
+
+it('tries a sentence with the speech in use, to the operator alone', async () => {
+  const asked = { text: 'Good day.', language: 'en' };
+  const trial = speechTrialView.parse(await (await send('POST', '/speech/try', asked)).json());
+  expect(trial).toEqual({ ...TRIAL, wav: 'AQI=', heard: 'Good day.' });
+  expect((await send('POST', '/speech/try', { ...asked, text: 'busy' })).status).toBe(409);
+  const failed = await send('POST', '/speech/try', { ...asked, text: 'broken' });
+  expect([failed.status, await failed.text()]).toEqual([502, expect.stringContaining('Speech failed: no vendor answers')]);
+  expect((await send('POST', '/speech/try', { ...asked, language: 'English' })).status).toBe(400);
+  expect((await send('POST', '/speech/try', asked, api.otherKey)).status).toBe(403);
 });

@@ -89,7 +89,7 @@ beforeAll(async () => {
     },
     otherBots: { brand: 'tenant: acme\ndefault: true' },
     botFiles: new BotFolder(async (draft) => loadBots(join(bench.dataDir, 'bots'), {}, draft), systemClock),
-    settings: { check: async () => [] },
+    settings: { check: async () => [], models: { list: async () => [], get: async () => undefined } },
   });
   mine = keyOf('default');
   theirs = keyOf('acme');
@@ -248,6 +248,7 @@ function cases(): Record<string, Case> {
     'GET /alerts': refused('/alerts', 403),
     'POST /alerts/test': refused('/alerts/test', 403, { channel: 'ops' }),
     'GET /costs': list('/costs?by=bot'),
+    'GET /prices': refused('/prices', 403),
     'GET /bots/{name}/source': of('/bots/*/source', 'echo'),
     'POST /bots/{name}/check': of('/bots/*/check', 'echo', { text: 'name: echo' }),
     'GET /bots/{name}/versions': of('/bots/*/versions', 'echo'),
@@ -277,6 +278,10 @@ function cases(): Record<string, Case> {
     'GET /carriers': refused('/carriers', 403),
     'GET /speech': refused('/speech', 403),
     'POST /checks': refused('/checks', 403, {}),
+    'GET /speech/models/job': refused('/speech/models/job', 403),
+    'POST /speech/models/{name}/get': refused('/speech/models/ear/get', 403, {}),
+    'DELETE /speech/models/job': refused('/speech/models/job', 403),
+    'POST /speech/try': refused('/speech/try', 403, { text: 'Good day.', language: 'en' }),
     'POST /bots/{name}/chats': of('/bots/*/chats', 'echo', {}),
     'POST /bot-chats/{chatId}/turns': of('/bot-chats/*/turns', chat, { text: 'alpha' }),
     'DELETE /bot-chats/{chatId}': of('/bot-chats/*', chat, undefined, 200),

@@ -1,19 +1,21 @@
 import { expect, test } from 'vitest';
 import { type FigureSources, readFigure } from '../../../src/alerts/figures.ts';
 import type { AlertRule } from '../../../src/config/alerts.ts';
+import { NO_FIGURES } from '../../support/no-figures.ts';
 
 const sources: FigureSources = {
   statistics: {
-    recent: async (_tenants, { botName }) => ({
-      endings: [
-        { endReason: 'said-goodbye', calls: botName === undefined ? 15 : 3, cutOffCalls: 1 },
-        { endReason: 'dialog-failed', calls: 5, cutOffCalls: 2 },
-      ],
-      replies: 100,
-      replyP50Ms: 800,
-      replyP95Ms: 2_400,
-      brokenOff: 20,
+    figures: async (_tenants, { botName }) => ({
+      ...NO_FIGURES,
+      calls: botName === undefined ? 20 : 8,
+      cutOffCalls: 3,
+      notUnderstoodCalls: 4,
+      givenUp: 6,
+      transferred: 1,
+      endings: { ...NO_FIGURES.endings, failed: 5 },
+      replies: { replies: 100, p50Ms: 800, p90Ms: 2_000, p95Ms: 2_400, p99Ms: 4_000 },
     }),
+    interruptions: async () => ({ replies: 100, brokenOff: 20 }),
     spentSince: async (_tenants, sinceMs) => [
       { botName: 'clinic', micros: 2_500_000 + sinceMs },
       { botName: 'sales', micros: 500_000 },
@@ -41,6 +43,9 @@ test.each([
   { about: rule('cut-off-share'), value: 0.15 },
   { about: rule('interrupted-share'), value: 0.2 },
   { about: rule('failed-share'), value: 0.25 },
+  { about: rule('not-understood-share'), value: 0.2 },
+  { about: rule('given-up-share'), value: 0.3 },
+  { about: rule('transferred-share'), value: 0.05 },
   { about: rule('calls'), value: 20 },
   { about: rule('reply-p95-ms', { minimumCalls: 21 }), value: undefined },
   { about: rule('failed-share', { bot: 'clinic' }), value: undefined },

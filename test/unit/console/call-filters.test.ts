@@ -3,7 +3,7 @@ import { apiQuery, readFilters, splitAtWords, wantedWords, writeFilters } from '
 
 describe('the filters of the calls page', () => {
   it('reads back what it writes into the address, and leaves out what is no filter', () => {
-    const filters = { text: 'money & मंगलवार', bot: 'clinic', variable: 'day:Tuesday', minReplyMs: '1500' };
+    const filters = { text: 'money & मंगलवार', bot: 'clinic', variable: 'day:Tuesday', minReplyMs: '1500', minCost: '0.5' };
     expect(readFilters(`?${writeFilters(filters)}`)).toEqual(filters);
     expect(readFilters('?bot=clinic&nonsense=1&text=%20')).toEqual({ bot: 'clinic' });
     expect(writeFilters({ bot: 'b', text: 'a', carrier: ' ' })).toBe('text=a&bot=b');

@@ -1,13 +1,13 @@
 import { Button, Chip, Collapse, Group, Pill, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { type ReactNode, type SubmitEvent, useId, useState } from 'react';
-import type { AnsweredBy } from '../../../config/answered-by.ts';
 import { SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import type { Call } from './columns.tsx';
 import { FilterPanel } from './filter-panel.tsx';
 import { type FilterName, type Filters, FILTERS } from './filters.ts';
-import { answererWords, callsWords, outcomeWords } from './words.ts';
+import { reasonWords } from '../inbox/words.ts';
+import { answererWords, callsWords, outcomeWords, resultWords } from './words.ts';
 
 export interface FilterBarProps {
   readonly filters: Filters;
@@ -26,6 +26,8 @@ const QUICK = [
   { name: 'notUnderstood', value: 'true' },
   { name: 'minReplyMs', value: String(SLOW_REPLY_MS) },
 ] as const;
+
+const YES_NO = ['interrupted', 'cutOff', 'notUnderstood', 'optedOut'] as const;
 
 /** What is searched for: words and what is often wanted at once, everything else below, and what is set as pills that can be taken off. */
 export function FilterBar({ filters, calls, narrow, onSearch, children }: FilterBarProps): ReactNode {
@@ -93,20 +95,23 @@ export function FilterBar({ filters, calls, narrow, onSearch, children }: Filter
 function Pills({ filters, onSearch }: Pick<FilterBarProps, 'filters' | 'onSearch'>): ReactNode {
   const w = useWords(callsWords);
   const format = useFormat();
-  const outcomes: Readonly<Record<string, string>> = useWords(outcomeWords);
-  const answerers = useWords(answererWords);
+  const names: Partial<Record<FilterName, Readonly<Record<string, string>>>> = {
+    endReason: useWords(outcomeWords),
+    answeredBy: useWords(answererWords),
+    result: useWords(resultWords),
+    attention: useWords(reasonWords),
+    direction: { inbound: w.inbound, outbound: w.outbound },
+    ...Object.fromEntries(YES_NO.map((name) => [name, { true: w.yes, false: w.no }])),
+  };
   const on = FILTERS.flatMap((name) => {
     const value = filters[name];
     return value === undefined || QUICK.some((each) => each.name === name && each.value === value) ? [] : [{ name, value }];
   });
   if (Object.keys(filters).length === 0) return null;
   const valueText = (name: FilterName, value: string): string => {
-    if (name === 'endReason') return outcomes[value] ?? value;
-    if (name === 'answeredBy') return answerers[value as AnsweredBy] ?? value;
-    if (name === 'direction') return value === 'outbound' ? w.outbound : w.inbound;
     if (name === 'minReplyMs') return format.duration(Number(value));
     if (name === 'from' || name === 'to') return format.day(value);
-    return value;
+    return names[name]?.[value] ?? value;
   };
   const nameText = (name: FilterName): string =>
     name === 'text' ? w.textShort : name === 'minReplyMs' ? w.slowestAtLeast : w[name];

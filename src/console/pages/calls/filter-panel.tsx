@@ -7,7 +7,8 @@ import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
 import type { Call } from './columns.tsx';
 import type { FilterName, Filters } from './filters.ts';
-import { answererWords, callsWords, outcomeWords } from './words.ts';
+import { reasonWords } from '../inbox/words.ts';
+import { answererWords, callsWords, outcomeWords, resultWords } from './words.ts';
 
 interface FilterPanelProps {
   readonly draft: Filters;
@@ -20,6 +21,8 @@ export function FilterPanel({ draft, calls, set }: FilterPanelProps): ReactNode 
   const w = useWords(callsWords);
   const outcomes: Readonly<Record<string, string>> = useWords(outcomeWords);
   const answerers = useWords(answererWords);
+  const results = useWords(resultWords);
+  const reasons = useWords(reasonWords);
   const seesNumbers = useMay('numbers:read');
   const bots = useBotList();
   const seen = (of: (call: Call) => string | null): string[] => calls.flatMap((call) => of(call) ?? []);
@@ -68,6 +71,8 @@ export function FilterPanel({ draft, calls, set }: FilterPanelProps): ReactNode 
       />
       <Choice {...choice('direction', ['inbound', 'outbound'], { inbound: w.inbound, outbound: w.outbound })} />
       <Choice {...choice('endReason', [...Object.keys(outcomes), ...seen(({ endReason }) => endReason)], outcomes)} isOpen />
+      <Choice {...choice('result', Object.keys(results), results)} />
+      <Choice {...choice('attention', Object.keys(reasons), reasons)} />
       <Choice {...choice('answeredBy', Object.keys(answerers), answerers)} />
       <Choice
         {...choice(
@@ -88,6 +93,7 @@ export function FilterPanel({ draft, calls, set }: FilterPanelProps): ReactNode 
       <Choice {...choice('notUnderstood', ['true', 'false'], { true: w.yes, false: w.no })} />
       <Choice {...choice('optedOut', ['true', 'false'], { true: w.yes, false: w.no })} />
       <TextInput {...field('minReplyMs')} type="number" min={0} />
+      <TextInput {...field('minCost')} type="number" min={0} step="any" />
       <TextInput {...field('minDurationS')} type="number" min={0} />
       <TextInput {...field('maxDurationS')} type="number" min={0} />
       <TextInput {...field('variable')} pattern="[^:]+:.+" placeholder="day:Tuesday" />

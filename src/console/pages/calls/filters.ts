@@ -20,6 +20,7 @@ export const FILTERS = [
   'optedOut',
   'attention',
   'minReplyMs',
+  'minCost',
   'minDurationS',
   'maxDurationS',
   'variable',

@@ -38,6 +38,7 @@ export const callsWords = words(
     yes: 'Yes',
     no: 'No',
     minReplyMs: 'Slowest reply at least, ms',
+    minCost: 'Cost at least',
     minDurationS: 'Lasted at least, s',
     maxDurationS: 'Lasted at most, s',
     variable: 'Variable (name:value)',
@@ -115,6 +116,7 @@ export const callsWords = words(
     yes: 'हाँ',
     no: 'नहीं',
     minReplyMs: 'सबसे धीमा उत्तर कम से कम, मि.से.',
+    minCost: 'लागत कम से कम',
     minDurationS: 'अवधि कम से कम, सेकंड',
     maxDurationS: 'अवधि अधिक से अधिक, सेकंड',
     variable: 'चर (नाम:मान)',
@@ -188,6 +190,28 @@ export const outcomeWords = words(
     'internal-error': 'गेटवे त्रुटि',
     'process-died': 'प्रक्रिया समाप्त',
     shutdown: 'गेटवे रुका',
+  },
+);
+
+/** What became of a call, as statistics count it. */
+export const resultWords = words(
+  {
+    contained: 'Contained',
+    transferred: 'Transferred',
+    'given-up': 'Given up',
+    'opted-out': 'Opted out',
+    failed: 'Failed',
+    'cut-short': 'Cut short',
+    'not-answered': 'Not answered',
+  },
+  {
+    contained: 'बॉट ने निपटाई',
+    transferred: 'स्थानांतरित',
+    'given-up': 'छोड़ दी गई',
+    'opted-out': 'मना किया',
+    failed: 'विफल',
+    'cut-short': 'बीच में कटी',
+    'not-answered': 'नहीं उठाई गई',
   },
 );
 

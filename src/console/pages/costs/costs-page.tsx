@@ -1,4 +1,4 @@
-import { Box, Group, NativeSelect, Progress, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
+import { Group, NativeSelect, Progress, ScrollArea, Stack, Table, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
@@ -6,11 +6,12 @@ import type { z } from 'zod';
 import type { costsView } from '../../../http/api/costs/cost-routes.ts';
 import { get, query } from '../../api.ts';
 import { useFormat } from '../../parts/format.ts';
-import { Empty, Failure, Headings, Loading, Page } from '../../parts/states.tsx';
+import { Empty, Failure, Loading, Page } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { CostText } from './cost-text.tsx';
 import { useMoney } from './money.ts';
-import { costsWords, unitWords } from './words.ts';
+import { Prices } from './prices.tsx';
+import { costsWords } from './words.ts';
 
 type Costs = z.output<typeof costsView>;
 type Row = Costs['costs'][number];
@@ -19,8 +20,6 @@ const GROUPS = ['day', 'bot', 'vendor', 'campaign'] as const;
 type Group = (typeof GROUPS)[number];
 const RANGES = [7, 30, 90, 365] as const;
 const DAY_MS = 86_400_000;
-/** What `config/prices.ts` says of our own parts. */
-const OWN_SOURCE = 'part of Offhook';
 
 /** What calls cost, and the prices behind it. */
 export function CostsPage(): ReactNode {
@@ -57,14 +56,14 @@ export function CostsPage(): ReactNode {
       </Group>
       {data === undefined ? (
         error === null ? (
-          <Loading />
+          <Loading shape="rows" />
         ) : (
           <Failure error={error} retry={() => void refetch()} />
         )
       ) : (
         <Stack gap="xl">
           {data.costs.length === 0 ? <Empty title={w.empty}>{w.emptyHint}</Empty> : <Sums by={data.by} rows={data.costs} />}
-          {data.prices === null ? null : <Prices prices={data.prices} />}
+          <Prices />
         </Stack>
       )}
     </Page>
@@ -133,42 +132,4 @@ function GroupName({ by, group }: { readonly by: Group; readonly group: string |
   if (by === 'bot') return <Link href={`/bots/${encodeURIComponent(group)}`}>{group}</Link>;
   if (by === 'campaign') return <Link href={`/campaigns/${encodeURIComponent(group)}`}>{group}</Link>;
   return group;
-}
-
-function Prices({ prices: { currency, prices } }: { readonly prices: NonNullable<Costs['prices']> }): ReactNode {
-  const w = useWords(costsWords);
-  const units = useWords(unitWords);
-  const format = useFormat();
-  const money = useMoney();
-  const isSet = currency !== 'XXX';
-  const priceText = (price: string, per: string | undefined): string => (per === undefined ? price : say(w.of, { price, per }));
-  return (
-    <Box>
-      <Title order={2} size="h5" mb={4}>
-        {w.prices}
-      </Title>
-      <Text c="dimmed" size="sm" mb="xs">
-        {isSet ? w.pricesHint : w.noPrices}
-      </Text>
-      <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Table className="figures" aria-label={w.prices}>
-          <Headings names={[w.vendor, w.unit, w.price, w.date]} />
-          <Table.Tbody>
-            {prices.map(({ vendor, model, unit, price, per, date, source }) => (
-              <Table.Tr key={`${vendor} ${model} ${unit}`}>
-                <Table.Td>{model === null ? vendor : `${vendor} · ${model}`}</Table.Td>
-                <Table.Td>{units[unit]}</Table.Td>
-                <Table.Td>
-                  {price === 'unknown'
-                    ? w.unknown
-                    : priceText(money(price, currency), per === 1 ? undefined : format.number(per))}
-                </Table.Td>
-                <Table.Td>{source === OWN_SOURCE ? w.own : `${date} · ${source}`}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollArea>
-    </Box>
-  );
 }

@@ -1,5 +1,6 @@
 import { Alert, Anchor, Button, Code, Group, Select, Text, TextInput } from '@mantine/core';
-import { type ReactNode, useDeferredValue } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useDeferredValue, useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useLiveCalls } from '../../live/live.ts';
 import type { LiveCallView } from '../../live/watch-client.ts';
@@ -9,6 +10,7 @@ import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { CallsTable } from './calls-table.tsx';
 import classes from './live.module.css';
+import { LIVE_CALLS_KEY } from './live-badge.tsx';
 import { Floor, type Phase, PHASES } from './standing.tsx';
 import { liveWords, phaseWords } from './words.ts';
 
@@ -16,6 +18,11 @@ import { liveWords, phaseWords } from './words.ts';
 export function LivePage(): ReactNode {
   const w = useWords(liveWords);
   const { calls, known, connection } = useLiveCalls();
+  const client = useQueryClient();
+  // The menu's number is that of this page.
+  useEffect(() => {
+    if (known) client.setQueryData(LIVE_CALLS_KEY, { calls });
+  }, [client, known, calls]);
   const [search, setSearch] = useSearchParams();
   const filter = { text: search.get('text') ?? '', bot: search.get('bot') ?? '', phase: search.get('phase') ?? '' };
   const set = (name: keyof typeof filter, value: string) =>

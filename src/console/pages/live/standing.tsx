@@ -2,8 +2,9 @@ import { Badge, Group } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { LiveCallView } from '../../live/watch-client.ts';
 import { useNow } from '../../live/live.ts';
+import { BAD } from '../../live/trouble.ts';
 import { usePersonName } from '../../parts/orders.ts';
-import { clockText, SLOW_REPLY_MS, useFormat } from '../../parts/format.ts';
+import { clockText, useFormat } from '../../parts/format.ts';
 import { say, useWords } from '../../words.ts';
 import classes from './live.module.css';
 import { phaseWords, standingWords } from './words.ts';
@@ -37,9 +38,6 @@ export function Floor({ phase, big = false }: { readonly phase: Phase; readonly 
     </span>
   );
 }
-
-/** From here on a number is worth a word. */
-const BAD = { holesMs: 200, lateMs: 150, replyMs: SLOW_REPLY_MS } as const;
 
 interface Trouble {
   readonly short: string;

@@ -1,4 +1,4 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { CarriersView, ChecksView } from '../../../http/api/settings/settings-views.ts';
@@ -6,7 +6,7 @@ import { get, post } from '../../api.ts';
 import { Failure, Loading } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { useWords } from '../../words.ts';
-import { Part, Rows } from './parts.tsx';
+import { Part, Rows, State } from './parts.tsx';
 import { settingsWords } from './words.ts';
 
 /** Carriers, the numbers that bots answer, and the checks of the doctor. */
@@ -28,6 +28,7 @@ export function Carriers(): ReactNode {
           <Text size="sm">{w.noNumbers}</Text>
         ) : (
           <Rows
+            label={w.numbers}
             names={[w.number, w.bot]}
             rows={answers.map(({ number, bot }) => ({ key: `${number} ${bot}`, cells: [number, bot] }))}
           />
@@ -35,14 +36,15 @@ export function Carriers(): ReactNode {
       </Part>
       <Part title={w.carriers}>
         <Rows
+          label={w.carriers}
           names={[w.carrier, w.state, w.control, w.needs]}
           rows={carriers.map(({ name, title, state, hasControl, needs }) => ({
             key: name,
             cells: [
               title,
-              <Badge key="state" variant="light" color={state === 'proven' ? 'offhook' : 'gray'} c="var(--mantine-color-text)">
+              <State key="state" color={state === 'proven' ? 'offhook' : 'gray'}>
                 {w[state]}
-              </Badge>,
+              </State>,
               hasControl ? w.yes : w.no,
               needs.join(', '),
             ],
@@ -82,14 +84,15 @@ function Checks(): ReactNode {
       {error === undefined ? null : <Failure error={error} />}
       {answer === undefined ? null : (
         <Rows
+          label={w.checks}
           names={[w.name, w.state, w.checks]}
           rows={answer.checks.map(({ name, ok, detail, advice }) => ({
             key: name,
             cells: [
               name,
-              <Badge key="ok" variant="light" color={ok ? 'offhook' : 'red'} c="var(--mantine-color-text)">
+              <State key="ok" color={ok ? 'offhook' : 'red'}>
                 {ok ? w.ok : w.bad}
-              </Badge>,
+              </State>,
               <Text key="detail" size="sm" style={{ overflowWrap: 'anywhere' }}>
                 {detail}
                 {advice === null ? '' : ` → ${advice}`}

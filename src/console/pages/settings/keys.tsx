@@ -67,7 +67,7 @@ export function Keys(): ReactNode {
       {rows.length === 0 ? (
         <Empty title={w.noKeys}>{w.noKeysHint}</Empty>
       ) : (
-        <Rows names={[w.name, w.tenant, w.scopes, w.created, w.lastUsed, w.revoke]} rows={rows} />
+        <Rows label={w.keys} names={[w.name, w.tenant, w.scopes, w.created, w.lastUsed, w.revoke]} rows={rows} />
       )}
     </Part>
   );

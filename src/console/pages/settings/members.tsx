@@ -44,6 +44,7 @@ export function Members(): ReactNode {
         {members.length === 0 ? <Text size="sm">{w.noMembers}</Text> : null}
         {members.length === 0 ? null : (
           <Rows
+            label={w.members}
             names={[w.name, w.role, w.since, w.actions]}
             rows={members.map((member) => ({
               key: member.id ?? `${member.setting} ${member.name}`,
@@ -68,13 +69,18 @@ export function Members(): ReactNode {
       {seen.length === 0 ? null : (
         <Part title={w.seen}>
           <Rows
+            label={w.seen}
             names={[w.name, w.way, w.when]}
             rows={seen.map(({ name, way, at }) => ({ key: name, cells: [name, way, <Moment key="at" at={at} />] }))}
           />
         </Part>
       )}
       <Part title={w.role}>
-        <Rows names={[w.role, w.may]} rows={roles.map(({ role, scopes }) => ({ key: role, cells: [role, scopes.join(', ')] }))} />
+        <Rows
+          label={w.role}
+          names={[w.role, w.may]}
+          rows={roles.map(({ role, scopes }) => ({ key: role, cells: [role, scopes.join(', ')] }))}
+        />
       </Part>
     </>
   );

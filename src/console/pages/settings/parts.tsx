@@ -1,6 +1,6 @@
-import { Alert, Button, Code, CopyButton, Group, ScrollArea, Stack, Table, Text, Title } from '@mantine/core';
-import type { ReactNode } from 'react';
-import { Headings } from '../../parts/states.tsx';
+import { Alert, Badge, Button, Code, CopyButton, Group, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { useWords } from '../../words.ts';
 import { settingsWords } from './words.ts';
 
@@ -27,29 +27,68 @@ export function Part({
   );
 }
 
-/** A table that scrolls where the screen is narrow. */
+/** A short table: names of its columns, and a cell for each. */
 export function Rows({
+  label,
   names,
   rows,
 }: {
+  readonly label: string;
   readonly names: readonly string[];
   readonly rows: readonly { readonly key: string; readonly cells: readonly ReactNode[] }[];
 }): ReactNode {
+  const columns = names.map((title, at) => ({ title, renderCell: ({ cells }: (typeof rows)[number]) => cells[at] }));
+  return <PlainTable label={label} columns={columns} rows={rows} keyOf={({ key }) => key} />;
+}
+
+/** A word on a thing's state. */
+export function State({
+  color = 'gray',
+  title,
+  children,
+}: {
+  readonly color?: string;
+  readonly title?: string;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
-    <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-      <Table miw={names.length * 120} verticalSpacing="xs">
-        <Headings names={names} />
-        <Table.Tbody>
-          {rows.map(({ key, cells }) => (
-            <Table.Tr key={key}>
-              {cells.map((cell, index) => (
-                <Table.Td key={names[index] ?? index}>{cell}</Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </ScrollArea>
+    <Badge variant="light" color={color} c="var(--mantine-color-text)" tt="none" {...(title === undefined ? {} : { title })}>
+      {children}
+    </Badge>
+  );
+}
+
+/** A button that tests something, with the outcome beside it. @param of what is tested, for screen readers */
+export function TestButton({
+  label,
+  of,
+  test,
+}: {
+  readonly label: string;
+  readonly of: string;
+  readonly test: () => Promise<{ readonly ok: boolean; readonly text: string }>;
+}): ReactNode {
+  const [isBusy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<{ readonly ok: boolean; readonly text: string }>();
+  const run = async (): Promise<void> => {
+    setBusy(true);
+    setOutcome(undefined);
+    setOutcome(
+      await test().catch((error: unknown) => ({ ok: false, text: error instanceof Error ? error.message : String(error) })),
+    );
+    setBusy(false);
+  };
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" variant="default" loading={isBusy} aria-label={`${label}: ${of}`} onClick={() => void run()}>
+        {label}
+      </Button>
+      {outcome === undefined ? null : (
+        <Text size="sm" component="output" style={{ overflowWrap: 'anywhere' }}>
+          {outcome.ok ? `✓ ${outcome.text}` : outcome.text}
+        </Text>
+      )}
+    </Group>
   );
 }
 

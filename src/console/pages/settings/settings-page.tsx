@@ -5,9 +5,11 @@ import type { ApiScope } from '../../../http/api/system/api-keys.ts';
 import { Page } from '../../parts/states.tsx';
 import { useSession } from '../../session.tsx';
 import { useWords } from '../../words.ts';
+import { Alerts } from './alerts.tsx';
 import { Carriers } from './carriers.tsx';
 import { Keys } from './keys.tsx';
 import { Members } from './members.tsx';
+import { Models } from './models.tsx';
 import { Speech } from './speech.tsx';
 import { Webhooks } from './webhooks.tsx';
 import { settingsWords } from './words.ts';
@@ -18,6 +20,8 @@ const PARTS = [
   { name: 'members', scope: 'settings:read', view: Members },
   { name: 'carriers', scope: 'settings:read', view: Carriers },
   { name: 'speech', scope: 'settings:read', view: Speech },
+  { name: 'models', scope: 'settings:read', view: Models },
+  { name: 'alerts', scope: 'system:read', view: Alerts },
 ] as const satisfies readonly { name: string; scope: ApiScope; view: () => ReactNode }[];
 
 /** The gateway's settings that people change or look up: each part has an address of its own. */

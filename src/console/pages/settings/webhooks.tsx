@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Checkbox, Group, MultiSelect, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Checkbox, Group, MultiSelect, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -10,29 +10,10 @@ import { FormDialog } from '../../parts/form-dialog.tsx';
 import { Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
-import { Part, Rows, ShownOnce } from './parts.tsx';
+import { Part, Rows, ShownOnce, State, TestButton } from './parts.tsx';
 import { settingsWords } from './words.ts';
 
 type Endpoint = EndpointsView['endpoints'][number];
-
-const EVENTS = [
-  'call.started',
-  'turn.completed',
-  'call.ended',
-  'call.voicemail',
-  'analysis.completed',
-  'analysis.failed',
-  'attempt.refused',
-  'attempt.placed',
-  'attempt.ringing',
-  'attempt.answered',
-  'attempt.ended',
-  'campaign.started',
-  'campaign.paused',
-  'campaign.resumed',
-  'campaign.finished',
-  'campaign.stopped',
-] as const satisfies readonly Endpoint['events'][number][];
 
 /** Webhook endpoints with tests, and the latest deliveries. */
 export function Webhooks(): ReactNode {
@@ -52,7 +33,10 @@ export function Webhooks(): ReactNode {
   };
   return (
     <>
-      <Part title={w.webhooks} action={mayWrite && data.readOnly === null ? <AddEndpoint added={keep} /> : null}>
+      <Part
+        title={w.webhooks}
+        action={mayWrite && data.readOnly === null ? <AddEndpoint offered={data.events} added={keep} /> : null}
+      >
         {data.readOnly === null ? null : (
           <Alert color="yellow" variant="light">
             <strong>{w.readOnly}</strong> {data.readOnly}
@@ -63,6 +47,7 @@ export function Webhooks(): ReactNode {
           <Empty title={w.noEndpoints}>{w.noEndpointsHint}</Empty>
         ) : (
           <Rows
+            label={w.webhooks}
             names={[w.name, w.url, w.events, w.from, ...(mayWrite ? [w.test] : [])]}
             rows={data.endpoints.map((endpoint) => ({
               key: endpoint.name,
@@ -71,7 +56,7 @@ export function Webhooks(): ReactNode {
                 <Text key="url" size="sm" style={{ overflowWrap: 'anywhere' }}>
                   {endpoint.url}
                 </Text>,
-                endpoint.events.length >= EVENTS.length
+                endpoint.events.length >= data.events.length
                   ? say(w.allEvents, { count: endpoint.events.length })
                   : endpoint.events.join(', '),
                 endpoint.from === 'settings' ? w.settingsFile : w.console,
@@ -94,24 +79,19 @@ function EndpointActions({
   readonly again: () => void;
 }): ReactNode {
   const w = useWords(settingsWords);
-  const [isBusy, setBusy] = useState(false);
-  const [answer, setAnswer] = useState<TestView>();
-  const test = async (): Promise<void> => {
-    setBusy(true);
-    const failed = (error: unknown): TestView => ({ ok: false, status: null, problem: String(error) });
-    setAnswer(await post<TestView>(`/webhooks/endpoints/${name}/test`).catch(failed));
-    setBusy(false);
+  const test = async (): Promise<{ ok: boolean; text: string }> => {
+    const { ok, status, problem } = await post<TestView>(`/webhooks/endpoints/${name}/test`);
+    return { ok, text: ok ? say(w.testOk, { status: status ?? '' }) : say(w.testBad, { problem: problem ?? '' }) };
   };
   return (
     <Group gap="xs">
-      <Button size="xs" variant="default" loading={isBusy} onClick={() => void test()}>
-        {w.test}
-      </Button>
+      <TestButton label={w.test} of={name} test={test} />
       {from === 'settings' ? null : (
         <ConfirmButton
-          size="xs"
+          size="compact-sm"
           color="red"
           label={w.remove}
+          of={name}
           title={say(w.removeTitle, { name })}
           act={async () => {
             await remove(`/webhooks/endpoints/${name}`);
@@ -121,16 +101,17 @@ function EndpointActions({
           {w.removeHint}
         </ConfirmButton>
       )}
-      {answer === undefined ? null : (
-        <Text size="sm" component="output">
-          {answer.ok ? `✓ ${say(w.testOk, { status: answer.status ?? '' })}` : say(w.testBad, { problem: answer.problem ?? '' })}
-        </Text>
-      )}
     </Group>
   );
 }
 
-function AddEndpoint({ added }: { readonly added: (endpoint: NewEndpointView) => void }): ReactNode {
+function AddEndpoint({
+  offered,
+  added,
+}: {
+  readonly offered: EndpointsView['events'];
+  readonly added: (endpoint: NewEndpointView) => void;
+}): ReactNode {
   const w = useWords(settingsWords);
   const [opened, { open, close }] = useDisclosure();
   const [name, setName] = useState('');
@@ -167,7 +148,7 @@ function AddEndpoint({ added }: { readonly added: (endpoint: NewEndpointView) =>
           value={url}
           onChange={({ currentTarget }) => setUrl(currentTarget.value)}
         />
-        <MultiSelect label={w.events} withAsterisk searchable data={[...EVENTS]} value={events} onChange={setEvents} />
+        <MultiSelect label={w.events} withAsterisk searchable data={offered} value={events} onChange={setEvents} />
         <Checkbox label={w.numbersFull} checked={isFull} onChange={({ currentTarget }) => setFull(currentTarget.checked)} />
         <Checkbox label={w.wordsToo} checked={hasWords} onChange={({ currentTarget }) => setWords(currentTarget.checked)} />
       </FormDialog>
@@ -195,6 +176,7 @@ function Deliveries(): ReactNode {
         <Text size="sm">{w.noDeliveries}</Text>
       ) : (
         <Rows
+          label={w.deliveries}
           names={[w.when, w.event, w.endpoint, w.state, w.tries, ...(mayRetry ? [w.again] : [])]}
           rows={data.deliveries.map(({ id, type, endpoint, state, attempts, status, reason, updatedAt }) => ({
             key: id,
@@ -203,9 +185,7 @@ function Deliveries(): ReactNode {
               type,
               endpoint,
               <Group key="state" gap="xs" wrap="nowrap">
-                <Badge variant="light" color={state === 'failed' ? 'red' : 'offhook'} c="var(--mantine-color-text)">
-                  {w[state]}
-                </Badge>
+                <State color={state === 'failed' ? 'red' : 'offhook'}>{w[state]}</State>
                 <Text size="xs" c="dimmed">
                   {[status, reason].filter((each) => each !== null).join(' · ')}
                 </Text>

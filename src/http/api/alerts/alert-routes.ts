@@ -18,7 +18,7 @@ const deliveryView = z.object({
   at: z.iso.datetime(),
 });
 
-export const alertsView = z.object({
+const alertsView = z.object({
   channels: z.array(
     z.object({
       name: z.string(),
@@ -40,11 +40,16 @@ export const alertsView = z.object({
       state: z.enum(['firing', 'quiet', 'unknown']),
       value: z.number().nullable(),
       since: z.iso.datetime().nullable(),
+      /** When it was last told that it fires. */
+      toldAt: z.iso.datetime().nullable(),
     }),
   ),
   /** Newest first, at most 100. */
   deliveries: z.array(deliveryView),
 });
+
+export type AlertsView = z.output<typeof alertsView>;
+export type AlertDeliveryView = z.output<typeof deliveryView>;
 
 /** Alert channels and rules: served to the operator's keys only. */
 export function alertRoutes(app: ApiApp, { alerts, audit }: ApiDeps): void {
@@ -76,11 +81,7 @@ export function alertRoutes(app: ApiApp, { alerts, audit }: ApiDeps): void {
   );
 }
 
-function viewOf({
-  channels,
-  rules,
-  deliveries,
-}: Pick<AlertWatch, 'channels' | 'rules' | 'deliveries'>): z.output<typeof alertsView> {
+function viewOf({ channels, rules, deliveries }: Pick<AlertWatch, 'channels' | 'rules' | 'deliveries'>): AlertsView {
   const names = channels.map(({ name }) => name);
   return {
     channels: channels.map((channel) => ({ name: channel.name, kind: channel.kind, to: targetOf(channel) })),
@@ -95,12 +96,13 @@ function viewOf({
       state: state.sinceMs !== undefined ? 'firing' : reading?.value === undefined ? 'unknown' : 'quiet',
       value: reading?.value ?? null,
       since: optionalTime(state.sinceMs),
+      toldAt: optionalTime(state.toldAtMs),
     })),
     deliveries: deliveries.map(viewOfDelivery),
   };
 }
 
-function viewOfDelivery({ atMs, ...delivery }: AlertDelivery): z.output<typeof deliveryView> {
+function viewOfDelivery({ atMs, ...delivery }: AlertDelivery): AlertDeliveryView {
   return { ...delivery, at: isoTime(atMs) };
 }
 

@@ -64,6 +64,8 @@ const callFilters = z.strictObject({
   /** Longest wait for a reply in a call, both ends included. */
   minReplyMs: milliseconds.optional(),
   maxReplyMs: milliseconds.optional(),
+  /** Least known cost, in whole units of the currency. */
+  minCost: z.coerce.number().min(0).max(1_000_000).optional(),
   /** `name:value`, repeatable; matches the whole value, in any case. */
   variable: z
     .union([variable, z.array(variable).max(10)])
@@ -75,6 +77,7 @@ const listQuery = callFilters.extend({
   cursor: z.string().max(500).optional(),
 });
 
+const MICROS = 1_000_000;
 /** More calls than this are not counted. */
 const MOST_COUNTED = 50_000;
 
@@ -178,7 +181,7 @@ export function callRoutes(app: ApiApp, { store, recordings }: ApiDeps): void {
 
 /** Translates filters to the store's query. */
 function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' | 'before'> {
-  const { bot, version, campaign, from, to, variable: named, ...rest } = asked;
+  const { bot, version, campaign, from, to, minCost, variable: named, ...rest } = asked;
   return {
     ...rest,
     botName: bot,
@@ -187,6 +190,7 @@ function searchOf(asked: z.output<typeof callFilters>): Omit<CallQuery, 'limit' 
     variables: named?.map((each) => [each.slice(0, each.indexOf(':')), each.slice(each.indexOf(':') + 1)] as const),
     fromMs: from === undefined ? undefined : Date.parse(from),
     toMs: to === undefined ? undefined : Date.parse(to),
+    minCostMicros: minCost === undefined ? undefined : Math.round(minCost * MICROS),
   };
 }
 

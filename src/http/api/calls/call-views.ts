@@ -316,6 +316,7 @@ export const liveCallView = anyCallView.extend({
   /** The last turn; null without the scope `calls:listen`. */
   words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
 });
+export const liveCallsView = z.object({ calls: z.array(liveCallView) });
 
 export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.output<typeof liveCallView> {
   const shown = numbersFor(key);

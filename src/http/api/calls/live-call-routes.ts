@@ -8,7 +8,7 @@ import { CALL_ID } from '../../../kernel/ids.ts';
 import { RequestRefused } from '../../problem.ts';
 import { about, type ApiApp, type ApiDeps, type LiveCallOrders } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
-import { liveCallView, liveView } from './call-views.ts';
+import { liveCallsView, liveCallView, liveView } from './call-views.ts';
 import { DRAFT_BODY_BYTES, draftText, keptDraft } from '../bots/bot-drafts.ts';
 import { DEFAULT_TENANT, tenantOfAccount } from '../../../config/tenant-id.ts';
 import { randomUUID } from 'node:crypto';
@@ -25,7 +25,7 @@ export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
   app.get(
     '/live-calls',
     about('calls:read', 'The calls that this gateway is having now, oldest first', {
-      response: { 200: z.object({ calls: z.array(liveCallView) }) },
+      response: { 200: liveCallsView },
     }),
     async ({ principal }) => {
       const calls = await live.calls.list();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { PRICED_UNITS, type PriceList } from '../../../config/prices.ts';
+import { PRICED_UNITS } from '../../../config/prices.ts';
+import { priceOf } from '../../../costs/cost.ts';
 import { DEFAULT_TENANT } from '../../../config/tenant-id.ts';
 import { COST_GROUPS } from '../../../records/statistics.ts';
 import { RequestRefused } from '../../problem.ts';
@@ -31,31 +32,37 @@ export const costsView = z.object({
       unknownCalls: z.int(),
     }),
   ),
-  /** The prices of now, for keys of the operator; null for other tenants. Costs of calls stay as they were when the call ended. */
-  prices: z
-    .object({
-      currency: z.string(),
-      prices: z.array(
-        z.object({
-          vendor: z.string(),
-          model: z.string().nullable(),
-          unit: z.enum(PRICED_UNITS),
-          destination: z.string().nullable(),
-          price: z.union([z.number(), z.literal('unknown')]),
-          per: z.number(),
-          date: z.string(),
-          source: z.string(),
-        }),
-      ),
-    })
-    .nullable(),
 });
+
+const pricesView = z.object({
+  currency: z.string(),
+  /** Of now: costs of calls stay as they were when the call ended. */
+  prices: z.array(
+    z.object({
+      vendor: z.string(),
+      /** Null: any model without a price of its own. */
+      model: z.string().nullable(),
+      unit: z.enum(PRICED_UNITS),
+      /** Minutes of a carrier: the beginning of the called numbers that the price is for. */
+      destination: z.string().nullable(),
+      price: z.union([z.number(), z.literal('unknown')]),
+      per: z.number(),
+      date: z.string(),
+      source: z.string(),
+    }),
+  ),
+  /** What the calls of the last thirty days used and that has no price now; in most calls first. */
+  unpriced: z.array(z.object({ vendor: z.string(), model: z.string().nullable(), unit: z.string(), calls: z.int() })),
+});
+
+export type PricesView = z.output<typeof pricesView>;
 
 const DAY_MS = 86_400_000;
 const BY_DEFAULT_MS = 30 * DAY_MS;
 const MOST_MS = 366 * DAY_MS;
 const MICROS = 1_000_000;
 
+/** What calls cost, and by which prices. */
 export function costRoutes(app: ApiApp, { store, clock, prices }: ApiDeps): void {
   if (prices === undefined) return;
   app.get(
@@ -79,24 +86,36 @@ export function costRoutes(app: ApiApp, { store, clock, prices }: ApiDeps): void
           known: knownMicros / MICROS,
           unknownCalls,
         })),
-        prices: tenantId === DEFAULT_TENANT ? shownPrices(prices) : null,
       };
     },
   );
-}
-
-function shownPrices({ currency, prices }: PriceList): z.output<typeof costsView>['prices'] {
-  return {
-    currency,
-    prices: prices.map(({ vendor, model = null, unit, destination = null, price, per, date, source }) => ({
-      vendor,
-      model,
-      unit,
-      destination,
-      price,
-      per,
-      date,
-      source,
-    })),
-  };
+  app.get(
+    '/prices',
+    about('calls:read', 'Prices of vendors and models, and what has none although calls use it', {
+      response: { 200: pricesView },
+    }),
+    async ({ principal: { tenantId } }) => {
+      if (tenantId !== DEFAULT_TENANT) throw new RequestRefused(403, 'Prices are the operator’s.');
+      const nowMs = clock.wallMs();
+      const unpriced = await store.statistics.unpriced(tenantId, { fromMs: nowMs - BY_DEFAULT_MS, toMs: nowMs + 1 });
+      return {
+        currency: prices.currency,
+        prices: prices.prices.map(({ vendor, model = null, unit, destination = null, price, per, date, source }) => ({
+          vendor,
+          model,
+          unit,
+          destination,
+          price,
+          per,
+          date,
+          source,
+        })),
+        // Answers whose tokens were not reported can have no price, and one may have been entered since those calls.
+        unpriced: unpriced
+          .filter(({ unit }) => PRICED_UNITS.some((each) => each === unit))
+          .filter((used) => (priceOf(used, prices)?.price ?? 'unknown') === 'unknown')
+          .map(({ vendor, model = null, unit, calls }) => ({ vendor, model, unit, calls })),
+      };
+    },
+  );
 }

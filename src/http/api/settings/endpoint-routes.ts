@@ -40,7 +40,11 @@ export function endpointRoutes(app: ApiApp, { settings, store, audit }: ApiDeps)
   app.get(
     '/webhooks/endpoints',
     about('settings:read', 'Webhook endpoints, without their secrets', { response: { 200: endpointsView } }),
-    async ({ principal: { tenantId } }) => ({ endpoints: own(tenantId).map(viewOf), readOnly: endpoints.readOnly ?? null }),
+    async ({ principal: { tenantId } }) => ({
+      endpoints: own(tenantId).map(viewOf),
+      events: [...WEBHOOK_EVENTS],
+      readOnly: endpoints.readOnly ?? null,
+    }),
   );
   app.post(
     '/webhooks/endpoints',

@@ -6,12 +6,12 @@ import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
 import { shownText } from '../bots/bot-views.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { numbersFor } from '../views.ts';
-import { carriersView, checksView, speechView } from './settings-views.ts';
+import { carriersView, checksView } from './settings-views.ts';
 
 /** All checks together. */
 const CHECKS_WITHIN_MS = 120_000;
 
-/** Carriers and numbers, and speech of the gateway: served to the operator alone (the tenant `default`). */
+/** Carriers and numbers of the gateway: served to the operator alone (the tenant `default`). */
 export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, clock }: ApiDeps): void {
   if (settings === undefined) return;
   const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
@@ -28,32 +28,6 @@ export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, cloc
         numbers: own.flatMap(({ name: bot, numbers }) => numbers.map((number) => ({ number: shown(number), bot }))),
         defaultBot: own.find((bot) => bot.default)?.name ?? null,
         hasChecks: settings.check !== undefined,
-      };
-    },
-  );
-  app.get(
-    '/speech',
-    about('settings:read', 'Speech vendors and models, with what is known of their cost and errors', {
-      response: { 200: speechView },
-    }),
-    async ({ principal }) => {
-      refuseTenant(principal);
-      const models = (await settings.models?.()) ?? [];
-      return {
-        ...settings.speech,
-        vendors: settings.vendors().map((vendor) => ({
-          ...vendor,
-          services: [...vendor.services],
-          prices: vendor.prices.map(({ service, model, price, asOf }) => ({ service, model, price, asOf })),
-        })),
-        models: models.map((model) => ({
-          ...model,
-          languages: [...model.languages],
-          usedFor: [...model.usedFor],
-          bytes: model.bytes ?? null,
-          wordErrorPercent: model.wordErrorPercent ?? null,
-          measured: model.measured ?? null,
-        })),
       };
     },
   );

@@ -70,10 +70,49 @@ export interface ModelFacts {
   readonly isInstalled: boolean;
   /** Languages and roles that it is used for. */
   readonly usedFor: readonly string[];
-  /** Word errors in percent, on recordings of people; undefined where they were not measured. */
-  readonly wordErrorPercent: number | undefined;
+  /** Where the licence stands. */
+  readonly licenceFrom: string;
+  readonly note: string | undefined;
+  /** Words wrong in streams, on recordings of people at 8 kHz; undefined where they were not measured. */
+  readonly wordErrors:
+    | { readonly percent: number; readonly recordings: number; readonly words: number; readonly on: string }
+    | undefined;
   /** Size in memory and processor time, in words. */
   readonly measured: string | undefined;
+}
+
+/** How far the fetching of a model is: bytes of the step. */
+export interface ModelProgress {
+  /** `begin` before the first news; `library`: its package is installed; `open`: it is opened once. */
+  readonly step: 'begin' | 'download' | 'check' | 'unpack' | 'library' | 'open';
+  readonly done: number;
+  readonly all: number | undefined;
+}
+
+/** The catalogue of speech models, and a way to fetch one. */
+export interface ModelOrders {
+  readonly list: () => Promise<readonly ModelFacts[]>;
+  /**
+   * Fetches a model of the catalogue, checks it, and has it used from the next start on; absent where it cannot be fetched.
+   * @throws Error with one sentence; the signal's reason
+   */
+  readonly get?: (
+    name: string,
+    watch: { readonly onProgress: (progress: ModelProgress) => void; readonly signal: AbortSignal },
+  ) => Promise<void>;
+}
+
+/** A sentence as the synthesizer in use speaks it, and as the recogniser in use hears it. */
+export interface SpeechTrial {
+  /** A WAV file, mono, 8 kHz. */
+  readonly wav: Uint8Array;
+  readonly heard: string;
+  readonly synthesizer: string;
+  readonly recogniser: string;
+  /** From the request to the first audio. */
+  readonly firstAudioMs: number;
+  /** From the end of the audio to the last words; undefined where nothing was heard. */
+  readonly finalMs: number | undefined;
 }
 
 export interface CheckFacts {
@@ -94,7 +133,11 @@ export interface SettingsOrders {
   readonly speech: { readonly recogniser: string; readonly synthesizer: string };
   readonly vendors: () => readonly VendorFacts[];
   /** Absent where the catalogue of models is not here. */
-  readonly models?: (() => Promise<readonly ModelFacts[]>) | undefined;
+  readonly models?: ModelOrders | undefined;
+  /** @returns undefined while calls use every recognition slot @throws OffhookError of the speech vendors; the signal's reason */
+  readonly trySpeech?:
+    | ((asked: { readonly text: string; readonly language: string }, signal: AbortSignal) => Promise<SpeechTrial | undefined>)
+    | undefined;
   /** Checks carriers, stores and bots' servers as `offhook doctor` does; absent where it cannot. */
   readonly check?: ((signal: AbortSignal) => Promise<readonly CheckFacts[]>) | undefined;
   /** When this machine last saw an API key. */

@@ -30,6 +30,8 @@ const endpointView = z.object({
 });
 export const endpointsView = z.object({
   endpoints: z.array(endpointView),
+  /** Every event that an endpoint can be sent. */
+  events: z.array(z.enum(WEBHOOK_EVENTS)),
   /** Why none is added here; null where they are. */
   readOnly: z.string().nullable(),
 });
@@ -91,6 +93,9 @@ export const checksView = z.object({
 export const speechView = z.object({
   recogniser: z.string(),
   synthesizer: z.string(),
+  /** Whether a sentence can be tried, and models fetched, from here. */
+  canTry: z.boolean(),
+  canGet: z.boolean(),
   vendors: z.array(
     z.object({
       name: z.string(),
@@ -108,13 +113,41 @@ export const speechView = z.object({
       role: z.string(),
       languages: z.array(z.string()),
       licence: z.string(),
+      licenceFrom: z.string(),
+      note: z.string().nullable(),
       bytes: z.int().nullable(),
       isInstalled: z.boolean(),
       usedFor: z.array(z.string()),
-      wordErrorPercent: z.number().nullable(),
+      /** Words wrong in streams, on recordings of people at 8 kHz. */
+      wordErrors: z.object({ percent: z.number(), recordings: z.int(), words: z.int(), on: z.string() }).nullable(),
+      /** Memory and processor time, in words. */
       measured: z.string().nullable(),
     }),
   ),
+});
+/** `done` and `all` are bytes of the step. */
+export const modelJobView = z.object({
+  job: z
+    .object({
+      model: z.string(),
+      state: z.enum(['running', 'done', 'failed', 'cancelled']),
+      step: z.enum(['begin', 'download', 'check', 'unpack', 'library', 'open']),
+      done: z.int(),
+      all: z.int().nullable(),
+      problem: z.string().nullable(),
+      startedAt: wallTime,
+      endedAt: wallTime.nullable(),
+    })
+    .nullable(),
+});
+/** `wav` is in base64: mono, 8 kHz. */
+export const speechTrialView = z.object({
+  wav: z.string(),
+  heard: z.string(),
+  synthesizer: z.string(),
+  recogniser: z.string(),
+  firstAudioMs: z.int(),
+  finalMs: z.int().nullable(),
 });
 
 export type ApiKeysView = z.output<typeof apiKeysView>;
@@ -129,3 +162,5 @@ export type InvitationView = z.output<typeof invitationView>;
 export type CarriersView = z.output<typeof carriersView>;
 export type ChecksView = z.output<typeof checksView>;
 export type SpeechView = z.output<typeof speechView>;
+export type ModelJobView = z.output<typeof modelJobView>;
+export type SpeechTrialView = z.output<typeof speechTrialView>;
