@@ -88,24 +88,10 @@ export function encodeMulaw(pcm: Int16Array): Uint8Array {
   return out;
 }
 
-/** A new array, one byte a sample. */
-export function encodeAlaw(pcm: Int16Array): Uint8Array {
-  const out = new Uint8Array(pcm.length);
-  encodeAlawInto(pcm, out);
-  return out;
-}
-
 /** A new array, one sample a byte. */
 export function decodeMulaw(bytes: Uint8Array): Int16Array {
   const out = new Int16Array(bytes.length);
   decodeMulawInto(bytes, out);
-  return out;
-}
-
-/** A new array, one sample a byte. */
-export function decodeAlaw(bytes: Uint8Array): Int16Array {
-  const out = new Int16Array(bytes.length);
-  decodeAlawInto(bytes, out);
   return out;
 }
 

@@ -1,5 +1,5 @@
 import { OffhookError } from '../kernel/errors.ts';
-import { decodeAlaw, decodeMulaw } from './g711.ts';
+import { decodeAudio } from './codec.ts';
 import { bytesPerSample, type Encoding } from './format.ts';
 
 /** Not a WAV file that can be read; the message says what was found and what is accepted. */
@@ -99,8 +99,7 @@ export function wavSampleBytes(format: WavSampleFormat): number {
 
 /** Converts sample bytes to 16 bits, channels still interleaved; an incomplete last sample is left out. */
 export function decodeWavSamples(format: WavSampleFormat, data: Uint8Array): Int16Array {
-  if (format === 'mulaw') return decodeMulaw(data);
-  if (format === 'alaw') return decodeAlaw(data);
+  if (format === 'mulaw' || format === 'alaw') return decodeAudio(format, data);
   const width = wavSampleBytes(format);
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const pcm = new Int16Array(Math.floor(data.length / width));

@@ -19,7 +19,15 @@ import { TwilioControl } from '../../src/carriers/twilio/control.ts';
 import { VonageControl } from '../../src/carriers/vonage/control.ts';
 import { Secret } from '../../src/config/secrets.ts';
 import { SimulatedAsterisk } from '../../src/sim/asterisk/api.ts';
-import type { CalleeOutcome, DialledPhone, OnDial, SimulatedCallee, SimulatedOrder } from '../../src/sim/caller/callee.ts';
+import type {
+  CalleeOutcome,
+  CarrierSide,
+  DialledPhone,
+  OnDial,
+  SimulatedCallee,
+  SimulatedOrder,
+} from '../../src/sim/caller/callee.ts';
+import type { DialledCalls } from '../../src/sim/dialling-carrier.ts';
 import { SimulatedJambonzApi } from '../../src/sim/jambonz/api.ts';
 import { ACCOUNT_SID } from '../../src/sim/jambonz/carrier.ts';
 import type { ManualClock } from '../support/manual-clock.ts';
@@ -50,17 +58,25 @@ interface SimulatedSide {
   readonly listLagMs?: number;
 }
 
+/** What a simulated account shows of the calls that it was asked for. */
+const farEnd = (
+  api: AsyncDisposable & { readonly dialled: Pick<DialledCalls<CarrierSide>, 'orders' | 'calls'> },
+  secrets: readonly string[],
+): Omit<Carried, 'control'> => ({
+  orders: () => api.dialled.orders,
+  phones: () => api.dialled.calls.map(({ phone }) => phone),
+  secrets,
+  [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
+});
+
 /** Each carrier that dials, with its simulated far end: a further one adds a line here. */
 const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried>>> = {
   async twilio(side) {
     const api = await new SimulatedTwilioApi(ACCOUNT, authToken, side).listen();
     const settings = { apiUrl: api.url, accountSid: ACCOUNT, authToken: new Secret(authToken), voiceUrl: () => '' };
     return {
+      ...farEnd(api, [authToken]),
       control: (clock) => new TwilioControl(settings, clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async bandwidth(side) {
@@ -69,11 +85,8 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const settings = { ...ids, apiUrl: api.url, tokenUrl: api.tokenUrl, carrier: 'bandwidth', user: 'offhook' };
     const secrets = { clientSecret: new Secret(clientSecret), password: new Secret(authToken) };
     return {
+      ...farEnd(api, [authToken, clientSecret]),
       control: (clock, gatewayUrl) => new BandwidthControl({ ...settings, ...secrets, gatewayUrl }, clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, clientSecret],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   plivo: (side) => plivoFamily('plivo', side),
@@ -85,11 +98,8 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const media = { eventUrl: () => 'http://127.0.0.1:1/carriers/vonage/status', rateHz: 16_000, proofKey: undefined };
     const settings = { apiUrl: api.url, applicationId, privateKey, ...media };
     return {
+      ...farEnd(api, [authToken, api.privateKey]),
       control: (clock) => new VonageControl(settings, clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, api.privateKey],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async exotel(side) {
@@ -100,11 +110,8 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const wire = { sampleRateHz: 8_000, callerIdFormat: 'national', utcOffsetMinutes: 330 } as const;
     const account = { apiUrl: api.url, accountSid: ids.accountSid, apiKey, apiToken, password, ...wire };
     return {
+      ...farEnd(api, [authToken, ids.apiKey, ids.apiToken]),
       control: (clock) => new ExotelControl(account, clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, ids.apiKey, ids.apiToken],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async asterisk(side) {
@@ -113,11 +120,8 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const api = await new SimulatedAsterisk({ ...side, username: 'offhook', ariPassword, target }).listen();
     const account = { ariUrl: api.url, ariUsername: 'offhook', ariPassword: new Secret(ariPassword) };
     return {
+      ...farEnd(api, [authToken, ariPassword]),
       control: (clock) => new AsteriskControl(account, 'websocket', clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, ariPassword],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async signalwire(side) {
@@ -128,16 +132,13 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     }).listen();
     const settings = { projectId: project, spaceUrl: api.url };
     return {
+      ...farEnd(api, [authToken, 'the-api-token']),
       control(clock, gatewayUrl) {
         const secrets = { apiToken: [new Secret('the-api-token')] };
         const control = signalwire.control({ settings, secrets }, { clock, gatewayUrl });
         if (control === undefined) throw new TypeError('no account');
         return control;
       },
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, 'the-api-token'],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async telnyx(side) {
@@ -146,16 +147,13 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const streamFieldsOf = (url: string) => streamFields(url, { codec: 'PCMU', rateHz: 8_000, byteOrder: 'big' }, apiKey);
     const order = { connectionId: api.connectionId, machineDetection: 'greeting_end', streamFields: streamFieldsOf } as const;
     return {
+      ...farEnd(api, [api.apiKey]),
       control: (clock) =>
         new TelnyxControl(new TelnyxAccount({ apiUrl: api.url, apiKey }, clock), {
           dialling: order,
           webhookUrl: () => '',
           forkFields: () => ({}),
         }),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [api.apiKey],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
   async jambonz(side) {
@@ -163,11 +161,8 @@ const carriers: Readonly<Record<string, (side: SimulatedSide) => Promise<Carried
     const speech = { vendor: 'google', language: 'en-US', voice: 'en-US-Standard-C' };
     const account = { apiUrl: api.url, accountSid: ACCOUNT_SID, apiKey: new Secret(api.apiKey), speech };
     return {
+      ...farEnd(api, [authToken, api.apiKey]),
       control: (clock, gatewayUrl) => new JambonzControl({ ...account, gatewayUrl }, clock),
-      orders: () => api.dialled.orders,
-      phones: () => api.dialled.calls.map(({ phone }) => phone),
-      secrets: [authToken, api.apiKey],
-      [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
     };
   },
 };
@@ -178,15 +173,12 @@ async function plivoFamily(flavour: 'plivo' | 'vobiz', side: SimulatedSide): Pro
   const carrier = flavour === 'plivo' ? plivo : vobiz;
   const config = { settings: { authId, apiUrl: api.url }, secrets: { authToken: [new Secret(authToken)] } };
   return {
+    ...farEnd(api, [authToken]),
     control(clock, gatewayUrl) {
       const control = carrier.control(config, { clock, gatewayUrl });
       if (control === undefined) throw new TypeError('no account');
       return control;
     },
-    orders: () => api.dialled.orders,
-    phones: () => api.dialled.calls.map(({ phone }) => phone),
-    secrets: [authToken],
-    [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
   };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { decodeAlaw } from '../../../src/audio/g711.ts';
+import { decodeAudio } from '../../../src/audio/codec.ts';
 import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
@@ -56,8 +56,8 @@ describe('a media socket that is all that comes of a call', () => {
     socket.send(JSON.stringify({ event: 'media', media: { payload: Buffer.from(every).toString('base64') } }));
     await expect.poll(() => attached.events.length).toBe(1);
     const [heard] = attached.events;
-    expect(heard?.type === 'audio' && heard.pcm).toEqual(decodeAlaw(every));
-    attached.attachment.sendAudio(decodeAlaw(every));
+    expect(heard?.type === 'audio' && heard.pcm).toEqual(decodeAudio('alaw', every));
+    attached.attachment.sendAudio(decodeAudio('alaw', every));
     await expect.poll(() => got.length).toBe(1);
     expect(Buffer.from(got[0]?.media?.payload ?? '', 'base64')).toEqual(Buffer.from(every));
     expect(attached.attachment.speechFormat).toEqual({ encoding: 'alaw', rateHz: 8000 });

@@ -67,10 +67,8 @@ describe('codeswitch', () => {
   });
 });
 
-describe('medical', () => {
-  it('corrects medical terms without any model value, in text and words [77]', async () => {
-    const { body } = await transcribe(['i take met formin for dyabetes', 'and parasitamol'], { medical: 'true' });
-    expect(body.text).toBe('i take metformin for diabetes and paracetamol');
-    expect(body.words.map(({ word }) => word)).toContain('metformin');
-  });
+it('medical corrects medical terms without any model value, in text and words [77]', async () => {
+  const { body } = await transcribe(['i take met formin for dyabetes', 'and parasitamol'], { medical: 'true' });
+  expect(body.text).toBe('i take metformin for diabetes and paracetamol');
+  expect(body.words.map(({ word }) => word)).toContain('metformin');
 });

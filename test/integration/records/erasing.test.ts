@@ -22,7 +22,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords, type Records } from '../../../src/hosts/records.ts';
 import { yesToEach } from '../../support/attempt-records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
-import { temporaryFolder } from '../../support/databases.ts';
+import { keeping, temporaryFolder } from '../../support/databases.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 import { S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
@@ -196,216 +196,194 @@ async function keepCalls(records: Records, day: string): Promise<void> {
 
 describe('erasing', () => {
   it("leaves another tenant's calls alone: their recordings, what is held, what is live and what is on its way", async () => {
-    await using folder = await temporaryFolder();
-    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
-    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-    try {
-      const { store, eraser, outbox } = records;
-      const day = join(folder.path, 'recordings', '2026-01-01');
-      await mkdir(day, { recursive: true });
-      await mkdir(join(folder.path, 'calls'), { recursive: true });
-      const ids = ['held', 'live', 'queued', 'stored'];
-      for (const id of ids) await writeFile(join(day, `${id}.wav`), 'x');
-      for (const id of ['held', 'stored']) await store.calls.upsert(callRecordOf({ id, recordingPath: join(day, `${id}.wav`) }));
-      await store.calls.setLegalHold('default', 'held', true);
-      await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
-      await keepEndedCall(outbox, undefined, callRecordOf({ id: 'queued' }));
-      for (const id of ids) {
-        expect(await eraser.eraseCall('other', id)).toEqual({
-          erased: [],
-          held: [],
-          live: [],
-          missing: [id],
-          suppressions: 0,
-          consents: 0,
-          contacts: 0,
-        });
-      }
-      expect((await readdir(day)).toSorted()).toEqual(ids.map((id) => `${id}.wav`));
-      expect([await outbox.names(), (await store.calls.get('default', 'stored'))?.from]).toEqual([
-        [expect.any(String)],
-        callRecordOf().from,
-      ]);
-
-      // What was erased once is known: where files were left by a death in its middle, they go now.
-      expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
-      await writeFile(join(day, 'queued.wav'), 'left');
-      expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
-      expect(await readdir(day)).not.toContain('queued.wav');
-    } finally {
-      await records.close();
+    await using kept = await keeping();
+    const { records, folder } = kept;
+    const { store, eraser, outbox } = records;
+    const day = join(folder.path, 'recordings', '2026-01-01');
+    await mkdir(day, { recursive: true });
+    await mkdir(join(folder.path, 'calls'), { recursive: true });
+    const ids = ['held', 'live', 'queued', 'stored'];
+    for (const id of ids) await writeFile(join(day, `${id}.wav`), 'x');
+    for (const id of ['held', 'stored']) await store.calls.upsert(callRecordOf({ id, recordingPath: join(day, `${id}.wav`) }));
+    await store.calls.setLegalHold('default', 'held', true);
+    await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
+    await keepEndedCall(outbox, undefined, callRecordOf({ id: 'queued' }));
+    for (const id of ids) {
+      expect(await eraser.eraseCall('other', id)).toEqual({
+        erased: [],
+        held: [],
+        live: [],
+        missing: [id],
+        suppressions: 0,
+        consents: 0,
+        contacts: 0,
+      });
     }
+    expect((await readdir(day)).toSorted()).toEqual(ids.map((id) => `${id}.wav`));
+    expect([await outbox.names(), (await store.calls.get('default', 'stored'))?.from]).toEqual([
+      [expect.any(String)],
+      callRecordOf().from,
+    ]);
+
+    // What was erased once is known: where files were left by a death in its middle, they go now.
+    expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
+    await writeFile(join(day, 'queued.wav'), 'left');
+    expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
+    expect(await readdir(day)).not.toContain('queued.wav');
   });
 
   it.each([
     ['while it is transcribed', 'transcribed'],
     ['between the last question to the store and the writing of its document', 'asked'],
   ])('leaves no document of a call that is erased %s', async (_when, moment) => {
-    await using folder = await temporaryFolder();
-    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
-    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-    try {
-      const { store, eraser, recordings } = records;
-      const day = join(folder.path, 'recordings', '2026-01-01');
-      const recordingPath = join(day, 'call_1.wav');
-      await mkdir(day, { recursive: true });
-      await writeFile(recordingPath, wavSaying(WORDS[0]!));
-      await store.calls.upsert(callRecordOf({ recordingPath }));
-      const erased: unknown[] = [];
-      const erase = async (): Promise<void> => void erased.push(await eraser.eraseCall('default', 'call_1'));
-      const transcribe = async () => {
-        if (moment === 'transcribed') await erase();
-        return { text: WORDS[0], segments: [{ startS: 0, endS: 1, text: WORDS[0] }], words: [], requestId: 'r' } as never;
-      };
-      let asked = 0;
-      const calls: typeof store.calls = Object.assign(Object.create(store.calls), {
-        async get(...of: Parameters<typeof store.calls.get>) {
-          const call = await store.calls.get(...of);
-          asked += 1;
-          if (moment === 'asked' && asked === 2) await erase();
-          return call;
-        },
-      });
-      const job = postCallJob({
-        store: { ...store, calls },
-        recordings,
-        transcriber: { transcribe, transcribeMedical: transcribe },
-        clock: systemClock,
-        workFolder: join(folder.path, 'work'),
-      });
-      const payload = { tenantId: 'default', callId: 'call_1' };
-      await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: hangs() });
-      expect(erased).toEqual([
-        { erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0, contacts: 0 },
-      ]);
-      expect([await readdir(day), await readdir(join(folder.path, 'work'))]).toEqual([[], []]);
-      expect(await store.analyses.list('default', 'call_1')).toEqual([]);
-    } finally {
-      await records.close();
-    }
+    await using kept = await keeping();
+    const { records, folder } = kept;
+    const { store, eraser, recordings } = records;
+    const day = join(folder.path, 'recordings', '2026-01-01');
+    const recordingPath = join(day, 'call_1.wav');
+    await mkdir(day, { recursive: true });
+    await writeFile(recordingPath, wavSaying(WORDS[0]!));
+    await store.calls.upsert(callRecordOf({ recordingPath }));
+    const erased: unknown[] = [];
+    const erase = async (): Promise<void> => void erased.push(await eraser.eraseCall('default', 'call_1'));
+    const transcribe = async () => {
+      if (moment === 'transcribed') await erase();
+      return { text: WORDS[0], segments: [{ startS: 0, endS: 1, text: WORDS[0] }], words: [], requestId: 'r' } as never;
+    };
+    let asked = 0;
+    const calls: typeof store.calls = Object.assign(Object.create(store.calls), {
+      async get(...of: Parameters<typeof store.calls.get>) {
+        const call = await store.calls.get(...of);
+        asked += 1;
+        if (moment === 'asked' && asked === 2) await erase();
+        return call;
+      },
+    });
+    const job = postCallJob({
+      store: { ...store, calls },
+      recordings,
+      transcriber: { transcribe, transcribeMedical: transcribe },
+      clock: systemClock,
+      workFolder: join(folder.path, 'work'),
+    });
+    const payload = { tenantId: 'default', callId: 'call_1' };
+    await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: hangs() });
+    expect(erased).toEqual([{ erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0, contacts: 0 }]);
+    expect([await readdir(day), await readdir(join(folder.path, 'work'))]).toEqual([[], []]);
+    expect(await store.analyses.list('default', 'call_1')).toEqual([]);
   });
 
   it('leaves what a legal hold protects and what is still being said, and expires the rest by bot', async () => {
-    await using folder = await temporaryFolder();
-    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
-    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-    try {
-      const { store, eraser } = records;
-      const day = join(folder.path, 'recordings', '2026-01-01');
-      await mkdir(day, { recursive: true });
-      await mkdir(join(folder.path, 'calls'), { recursive: true });
-      const endedAtMs = Date.now() - 10 * 86_400_000;
-      for (const [id, botName] of [
-        ['held', 'short'],
-        ['old', 'short'],
-        ['words', 'quiet'],
-        ['other', 'unnamed'],
-      ] as const) {
-        const recordingPath = join(day, `${id}.wav`);
-        for (const ending of ['wav', 'recording.json', 'analysis.json', 'call.json'])
-          await writeFile(join(day, `${id}.${ending}`), 'x');
-        await store.calls.upsert(callRecordOf({ id, botName, endedAtMs, recordingPath }));
-      }
-      // Attempts that nobody answered have no call.
-      const numbers = ['+12127365001', '+12127365002'];
-      const about = { numbers, sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
-      const nameOf = (number: string) => (number === numbers[0] ? 'rung' : 'kept');
-      await store.attempts.decide('default', about, yesToEach('default', nameOf, { botName: 'quiet' }));
-      for (const [id, at] of [
-        ['rung', endedAtMs],
-        ['kept', Date.now()],
-      ] as const)
-        await store.attempts.advance('default', id, ['queued'], 'ended', {
-          endedAtMs: at,
-          placedAtMs: at,
-          disposition: 'no-answer',
-        });
-      await store.calls.setLegalHold('default', 'held', true);
-      await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
-      expect(await eraser.eraseCall('default', 'held')).toMatchObject({ erased: [], held: ['held'] });
-      expect(await eraser.eraseCall('default', 'live')).toMatchObject({ erased: [], live: ['live'] });
-
-      const fixturesFolder = join(folder.path, 'fixtures');
-      await mkdir(fixturesFolder);
-      const header = { format: 'offhook-sealed-fixture', version: 1, tenantId: 'default' };
-      for (const [callId, expiresAtMs] of Object.entries({ over: 1, alive: null }))
-        await writeFile(
-          join(fixturesFolder, `${callId}.fixture.sealed`),
-          `${JSON.stringify({ ...header, callId, expiresAtMs })}\n`,
-        );
-
-      const job = retentionJob({
-        store,
-        fixturesFolder,
-        dataDir: folder.path,
-        uploads: { remove: async () => undefined },
-        eraser,
-        bots: () =>
-          new Map([
-            ['short', { audioDays: 5, textDays: 9 }],
-            ['quiet', { audioDays: 0, textDays: 9 }],
-          ]),
-        byDefault: { audioDays: 30, textDays: 0 },
-        clock: systemClock,
-        logger: silentLogger,
-      });
-      const run = { name: 'retention', id: 'r', payload: {}, attempt: 1, isLast: false, signal: new AbortController().signal };
-      await job(run);
-      await job(run);
-      expect((await readdir(day)).sort()).toEqual([
-        ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `held.${ending}`),
-        ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `other.${ending}`),
-        'words.recording.json',
-        'words.wav',
-      ]);
-      expect(await readdir(fixturesFolder)).toEqual(['alive.fixture.sealed']);
-      const textOf = async (id: string) => (await store.calls.get('default', id))?.turns[1]?.callerText;
-      expect([await textOf('held'), await textOf('old'), await textOf('words'), await textOf('other')]).toEqual([
-        'मंगलवार',
-        '',
-        '',
-        'मंगलवार',
-      ]);
-      expect(await store.attempts.get('default', 'rung')).toMatchObject({ to: '', variables: {}, disposition: 'no-answer' });
-      expect(await store.attempts.get('default', 'kept')).toMatchObject({ to: '+12127365002', variables: { name: 'Asha' } });
-      expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
-    } finally {
-      await records.close();
+    await using kept = await keeping();
+    const { records, folder } = kept;
+    const { store, eraser } = records;
+    const day = join(folder.path, 'recordings', '2026-01-01');
+    await mkdir(day, { recursive: true });
+    await mkdir(join(folder.path, 'calls'), { recursive: true });
+    const endedAtMs = Date.now() - 10 * 86_400_000;
+    for (const [id, botName] of [
+      ['held', 'short'],
+      ['old', 'short'],
+      ['words', 'quiet'],
+      ['other', 'unnamed'],
+    ] as const) {
+      const recordingPath = join(day, `${id}.wav`);
+      for (const ending of ['wav', 'recording.json', 'analysis.json', 'call.json'])
+        await writeFile(join(day, `${id}.${ending}`), 'x');
+      await store.calls.upsert(callRecordOf({ id, botName, endedAtMs, recordingPath }));
     }
+    // Attempts that nobody answered have no call.
+    const numbers = ['+12127365001', '+12127365002'];
+    const about = { numbers, sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
+    const nameOf = (number: string) => (number === numbers[0] ? 'rung' : 'kept');
+    await store.attempts.decide('default', about, yesToEach('default', nameOf, { botName: 'quiet' }));
+    for (const [id, at] of [
+      ['rung', endedAtMs],
+      ['kept', Date.now()],
+    ] as const)
+      await store.attempts.advance('default', id, ['queued'], 'ended', {
+        endedAtMs: at,
+        placedAtMs: at,
+        disposition: 'no-answer',
+      });
+    await store.calls.setLegalHold('default', 'held', true);
+    await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
+    expect(await eraser.eraseCall('default', 'held')).toMatchObject({ erased: [], held: ['held'] });
+    expect(await eraser.eraseCall('default', 'live')).toMatchObject({ erased: [], live: ['live'] });
+
+    const fixturesFolder = join(folder.path, 'fixtures');
+    await mkdir(fixturesFolder);
+    const header = { format: 'offhook-sealed-fixture', version: 1, tenantId: 'default' };
+    for (const [callId, expiresAtMs] of Object.entries({ over: 1, alive: null }))
+      await writeFile(
+        join(fixturesFolder, `${callId}.fixture.sealed`),
+        `${JSON.stringify({ ...header, callId, expiresAtMs })}\n`,
+      );
+
+    const job = retentionJob({
+      store,
+      fixturesFolder,
+      dataDir: folder.path,
+      uploads: { remove: async () => undefined },
+      eraser,
+      bots: () =>
+        new Map([
+          ['short', { audioDays: 5, textDays: 9 }],
+          ['quiet', { audioDays: 0, textDays: 9 }],
+        ]),
+      byDefault: { audioDays: 30, textDays: 0 },
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    const run = { name: 'retention', id: 'r', payload: {}, attempt: 1, isLast: false, signal: new AbortController().signal };
+    await job(run);
+    await job(run);
+    expect((await readdir(day)).sort()).toEqual([
+      ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `held.${ending}`),
+      ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `other.${ending}`),
+      'words.recording.json',
+      'words.wav',
+    ]);
+    expect(await readdir(fixturesFolder)).toEqual(['alive.fixture.sealed']);
+    const textOf = async (id: string) => (await store.calls.get('default', id))?.turns[1]?.callerText;
+    expect([await textOf('held'), await textOf('old'), await textOf('words'), await textOf('other')]).toEqual([
+      'मंगलवार',
+      '',
+      '',
+      'मंगलवार',
+    ]);
+    expect(await store.attempts.get('default', 'rung')).toMatchObject({ to: '', variables: {}, disposition: 'no-answer' });
+    expect(await store.attempts.get('default', 'kept')).toMatchObject({ to: '+12127365002', variables: { name: 'Asha' } });
+    expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
   });
 
   it('erases a person from attempts, consents and lists of numbers, who stays suppressed and in the log of decisions', async () => {
-    await using folder = await temporaryFolder();
-    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
-    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-    try {
-      const { store, eraser } = records;
-      const about = { numbers: [NUMBER, OTHERS_NUMBER], sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
-      const idOf = (number: string) => (number === NUMBER ? 'theirs' : 'anothers');
-      const made = { createdAtMs: 5, variables: { said: WORDS[0]! } };
-      await store.attempts.decide('default', about, yesToEach('default', idOf, made));
-      const ids = [NUMBER, OTHERS_NUMBER].map(idOf);
-      for (const id of ids) await store.attempts.advance('default', id, ['queued'], 'placing', { placedAtMs: 6 });
-      const entry = { list: 'own', addedAtMs: 1, source: 'caller', note: `${WORDS[1]} ${NUMBER}` };
-      await store.suppressions.add('default', [{ ...entry, number: NUMBER }]);
-      const evidence = `${WORDS[2]} of ${NUMBER}`;
-      const consent = { id: 'c1', level: 'written', purposes: ['service'], givenAtMs: 1, evidence, registeredId: 'R1' } as const;
-      await store.consents.put('default', NUMBER, [consent]);
+    await using kept = await keeping();
+    const { records, folder } = kept;
+    const { store, eraser } = records;
+    const about = { numbers: [NUMBER, OTHERS_NUMBER], sinceMs: 0, lease: { owner: 'test', untilMs: 1 } };
+    const idOf = (number: string) => (number === NUMBER ? 'theirs' : 'anothers');
+    const made = { createdAtMs: 5, variables: { said: WORDS[0]! } };
+    await store.attempts.decide('default', about, yesToEach('default', idOf, made));
+    const ids = [NUMBER, OTHERS_NUMBER].map(idOf);
+    for (const id of ids) await store.attempts.advance('default', id, ['queued'], 'placing', { placedAtMs: 6 });
+    const entry = { list: 'own', addedAtMs: 1, source: 'caller', note: `${WORDS[1]} ${NUMBER}` };
+    await store.suppressions.add('default', [{ ...entry, number: NUMBER }]);
+    const evidence = `${WORDS[2]} of ${NUMBER}`;
+    const consent = { id: 'c1', level: 'written', purposes: ['service'], givenAtMs: 1, evidence, registeredId: 'R1' } as const;
+    await store.consents.put('default', NUMBER, [consent]);
 
-      expect(await eraser.eraseNumber('default', NUMBER)).toMatchObject({ live: [ids[0]], suppressions: 1, consents: 1 });
-      for (const id of ids)
-        await store.attempts.advance('default', id, ['placing'], 'ended', { endedAtMs: 7, disposition: 'busy' });
-      expect(await eraser.eraseNumber('default', '+1 (555) 012-3456')).toMatchObject({ erased: [ids[0]], live: [], consents: 0 });
+    expect(await eraser.eraseNumber('default', NUMBER)).toMatchObject({ live: [ids[0]], suppressions: 1, consents: 1 });
+    for (const id of ids)
+      await store.attempts.advance('default', id, ['placing'], 'ended', { endedAtMs: 7, disposition: 'busy' });
+    expect(await eraser.eraseNumber('default', '+1 (555) 012-3456')).toMatchObject({ erased: [ids[0]], live: [], consents: 0 });
 
-      expect(await store.attempts.get('default', ids[0]!)).toMatchObject({ to: '', variables: {}, disposition: 'busy' });
-      expect(await store.attempts.get('default', ids[1]!)).toMatchObject({ to: OTHERS_NUMBER });
-      expect(await store.suppressions.of('default', NUMBER)).toMatchObject([{ list: 'own', number: undefined, note: undefined }]);
-      expect(await store.consents.of('default', NUMBER)).toEqual([]);
-      expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
-      expect((await eraser.eraseCall('default', ids[1]!)).erased).toEqual([ids[1]]);
-    } finally {
-      await records.close();
-    }
+    expect(await store.attempts.get('default', ids[0]!)).toMatchObject({ to: '', variables: {}, disposition: 'busy' });
+    expect(await store.attempts.get('default', ids[1]!)).toMatchObject({ to: OTHERS_NUMBER });
+    expect(await store.suppressions.of('default', NUMBER)).toMatchObject([{ list: 'own', number: undefined, note: undefined }]);
+    expect(await store.consents.of('default', NUMBER)).toEqual([]);
+    expect(await verifyChain(store.attempts.decisions('default'), 'default')).toMatchObject({ entries: 2, faultCount: 0 });
+    expect((await eraser.eraseCall('default', ids[1]!)).erased).toEqual([ids[1]]);
     const bytes = await bytesOf(folder.path);
     for (const word of [...WORDS.slice(0, 3), NUMBER, NUMBER.slice(2)])
       expect([word, bytes.includes(word)]).toEqual([word, false]);

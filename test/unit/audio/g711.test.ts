@@ -1,6 +1,7 @@
 import alawmulaw from 'alawmulaw';
 import { describe, expect, it, test } from 'vitest';
-import { decodeAlaw, decodeMulaw, decodeMulawInto, encodeAlaw, encodeMulaw, encodeMulawInto } from '../../../src/audio/g711.ts';
+import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
+import { decodeMulaw, decodeMulawInto, encodeMulaw, encodeMulawInto } from '../../../src/audio/g711.ts';
 
 const allCodes = Uint8Array.from({ length: 256 }, (_, code) => code);
 const allSamples = Int16Array.from({ length: 65_536 }, (_, index) => index - 32_768);
@@ -77,7 +78,7 @@ describe('A-law', () => {
   });
 
   it("differs from alawmulaw's encoder at exactly those", () => {
-    const ours = encodeAlaw(allSamples);
+    const ours = encodeAudio('alaw', allSamples);
     const theirs = alawmulaw.alaw.encode(allSamples);
     const differing = [...allSamples].filter((_, index) => ours[index] !== theirs[index]);
     expect(differing.sort((a, b) => b - a)).toEqual(alawBoundaries);
@@ -85,7 +86,7 @@ describe('A-law', () => {
 
   it('puts each boundary into the step nearer to zero, and the sample below it into the next', () => {
     for (const boundary of alawBoundaries) {
-      const [at, above, below] = encodeAlaw(Int16Array.of(boundary, boundary + 1, boundary - 1));
+      const [at, above, below] = encodeAudio('alaw', Int16Array.of(boundary, boundary + 1, boundary - 1));
       expect(at, String(boundary)).toBe(above);
       expect(below, String(boundary)).not.toBe(at);
     }
@@ -96,11 +97,11 @@ describe('A-law', () => {
     { sample: -1, code: 0x55 },
     { sample: 32_767, code: 0xaa },
     { sample: -32_768, code: 0x2a },
-  ])('encodes a known sample (%o)', ({ sample, code }) => expect(encodeAlaw(Int16Array.of(sample))[0]).toBe(code));
+  ])('encodes a known sample (%o)', ({ sample, code }) => expect(encodeAudio('alaw', Int16Array.of(sample))[0]).toBe(code));
 
   it('loses nothing when decoded audio is encoded again', () => {
-    const once = decodeAlaw(allCodes);
-    expect(decodeAlaw(encodeAlaw(once))).toEqual(once);
+    const once = decodeAudio('alaw', allCodes);
+    expect(decodeAudio('alaw', encodeAudio('alaw', once))).toEqual(once);
     expect(once).toEqual(alawmulaw.alaw.decode(allCodes));
   });
 });
@@ -134,8 +135,8 @@ const laws = [
     // Even bits are inverted, and a positive sign is a 1.
     code: (step: number, isNegative: boolean) => (step + (isNegative ? 0 : 0x80)) ^ 0x55,
     quantized: (low: number, high: number) => (low + high) / 2,
-    encode: encodeAlaw,
-    decode: decodeAlaw,
+    encode: (pcm: Int16Array) => encodeAudio('alaw', pcm),
+    decode: (bytes: Uint8Array) => decodeAudio('alaw', bytes),
   },
 ];
 

@@ -190,17 +190,15 @@ describe("Asterisk's door", () => {
   });
 });
 
-describe('a call that Asterisk is to place', () => {
-  it('goes to a number, and to no SIP address', async () => {
-    const account = { ariUrl: 'http://127.0.0.1:1', ariUsername: 'offhook', ariPassword: new Secret('x') };
-    const control = new AsteriskControl(account, 'websocket', systemClock);
-    const order = { callId: 'c', from: '+15550100001', streamUrl: 'ws://b/t', statusUrl: '', detectMachine: false };
-    const dialled = control.dialling.dial(
-      { ...order, to: allowedTarget('sip:a@b.example'), ringTimeoutMs: 1, maxDurationMs: 1 },
-      new AbortController().signal,
-    );
-    await expect(dialled).rejects.toThrow('only a number can be called');
-  });
+it('a call that Asterisk is to place goes to a number, and to no SIP address', async () => {
+  const account = { ariUrl: 'http://127.0.0.1:1', ariUsername: 'offhook', ariPassword: new Secret('x') };
+  const control = new AsteriskControl(account, 'websocket', systemClock);
+  const order = { callId: 'c', from: '+15550100001', streamUrl: 'ws://b/t', statusUrl: '', detectMachine: false };
+  const dialled = control.dialling.dial(
+    { ...order, to: allowedTarget('sip:a@b.example'), ringTimeoutMs: 1, maxDurationMs: 1 },
+    new AbortController().signal,
+  );
+  await expect(dialled).rejects.toThrow('only a number can be called');
 });
 
 describe('reports of the dialplan', () => {

@@ -246,52 +246,48 @@ describe('the signature of Telnyx', () => {
   });
 });
 
-describe('a webhook of Telnyx that is replayed', () => {
-  it('has the same nonce in every spelling of its signature', async () => {
-    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-    const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
-    const config = { settings: telnyx.settings.parse({}), secrets: { publicKey: [new Secret(key)] } };
-    const clock = new ManualClock();
-    const door = telnyx.door(config, [new Secret(key)], { clock, gatewayUrl: () => '' });
-    if (door.kind !== 'webhook') throw new Error('no webhook');
-    const timestamp = String(Math.floor(clock.wallMs() / 1000));
-    const raw = '{}';
-    const signature = sign(null, Buffer.from(`${timestamp}|${raw}`), privateKey).toString('base64');
-    const bytes = Buffer.from(signature, 'base64');
-    const spellings = Array.from(BASE64, (last) => `${signature.slice(0, 85)}${last}==`).filter((each) =>
-      Buffer.from(each, 'base64').equals(bytes),
-    );
-    expect(spellings).toHaveLength(16);
-    const asked = (each: string) => ({
-      urls: [],
-      address: '',
-      headers: { 'telnyx-signature-ed25519': each, 'telnyx-timestamp': timestamp },
-    });
-    for (const each of spellings) expect(await door.isSigned(asked(each), { raw, parsed: {} })).toBe(true);
-    expect(new Set(spellings.map((each) => door.nonceOf?.(asked(each)))).size).toBe(1);
+it('a webhook of Telnyx that is replayed has the same nonce in every spelling of its signature', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+  const config = { settings: telnyx.settings.parse({}), secrets: { publicKey: [new Secret(key)] } };
+  const clock = new ManualClock();
+  const door = telnyx.door(config, [new Secret(key)], { clock, gatewayUrl: () => '' });
+  if (door.kind !== 'webhook') throw new Error('no webhook');
+  const timestamp = String(Math.floor(clock.wallMs() / 1000));
+  const raw = '{}';
+  const signature = sign(null, Buffer.from(`${timestamp}|${raw}`), privateKey).toString('base64');
+  const bytes = Buffer.from(signature, 'base64');
+  const spellings = Array.from(BASE64, (last) => `${signature.slice(0, 85)}${last}==`).filter((each) =>
+    Buffer.from(each, 'base64').equals(bytes),
+  );
+  expect(spellings).toHaveLength(16);
+  const asked = (each: string) => ({
+    urls: [],
+    address: '',
+    headers: { 'telnyx-signature-ed25519': each, 'telnyx-timestamp': timestamp },
   });
+  for (const each of spellings) expect(await door.isSigned(asked(each), { raw, parsed: {} })).toBe(true);
+  expect(new Set(spellings.map((each) => door.nonceOf?.(asked(each)))).size).toBe(1);
 });
 
-describe('a transfer at Telnyx', () => {
-  it('is repeated under the same command id, and the next has another', async () => {
-    const asked: Record<string, unknown>[] = [];
-    await using rest = await SimulatedRest.start(Date.now, async (request, reply) => {
-      let body = '';
-      for await (const part of request.setEncoding('utf8')) body += String(part);
-      if (request.url?.endsWith('/transfer') === true) asked.push(JSON.parse(body) as Record<string, unknown>);
-      reply(asked.length === 1 ? 503 : 200, {});
-    });
-    const account = new TelnyxAccount({ apiUrl: rest.url, apiKey: new Secret('key') }, systemClock);
-    const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => '', forkFields: () => ({}) });
-    const { signal } = new AbortController();
-    await control.transfer('v3:1', '+15550100001', signal);
-    await control.transfer('v3:1', '+15550100001', signal);
-    const [first, again, next] = asked.map(({ command_id: id }) => id);
-    expect(asked).toHaveLength(3);
-    expect(first).toMatch(/^[\da-f-]{36}$/u);
-    expect(again).toBe(first);
-    expect(next).not.toBe(first);
+it('a transfer at Telnyx is repeated under the same command id, and the next has another', async () => {
+  const asked: Record<string, unknown>[] = [];
+  await using rest = await SimulatedRest.start(Date.now, async (request, reply) => {
+    let body = '';
+    for await (const part of request.setEncoding('utf8')) body += String(part);
+    if (request.url?.endsWith('/transfer') === true) asked.push(JSON.parse(body) as Record<string, unknown>);
+    reply(asked.length === 1 ? 503 : 200, {});
   });
+  const account = new TelnyxAccount({ apiUrl: rest.url, apiKey: new Secret('key') }, systemClock);
+  const control = new TelnyxControl(account, { dialling: undefined, webhookUrl: () => '', forkFields: () => ({}) });
+  const { signal } = new AbortController();
+  await control.transfer('v3:1', '+15550100001', signal);
+  await control.transfer('v3:1', '+15550100001', signal);
+  const [first, again, next] = asked.map(({ command_id: id }) => id);
+  expect(asked).toHaveLength(3);
+  expect(first).toMatch(/^[\da-f-]{36}$/u);
+  expect(again).toBe(first);
+  expect(next).not.toBe(first);
 });
 
 describe('the webhooks of Telnyx', () => {

@@ -24,21 +24,19 @@ const isSame = (one: Int16Array, other: Int16Array): boolean =>
 const sizes = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 8 });
 const quiet = (ms: number): Int16Array => new Int16Array(8 * ms);
 
-describe('chunks for the socket', () => {
-  it('lose and reorder no sample for any pieces: a short chunk, then equal ones, then the rest', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 5000 }), sizes, (length, cut) => {
-        const pcm = Int16Array.from({ length }, (_, index) => index);
-        const chunker = new Chunker(100, 300);
-        const chunks = pieces(pcm, cut).flatMap((piece) => chunker.push(piece));
-        expect(chunks.map((chunk) => chunk.length)).toEqual(chunks.map((_, index) => (index === 0 ? 100 : 300)));
-        const rest = chunker.flush();
-        if (rest !== undefined) expect(rest.length).toBeLessThan(300);
-        expect(isSame(joinSamples(rest === undefined ? chunks : [...chunks, rest]), pcm)).toBe(true);
-        expect(chunker.flush()).toBeUndefined();
-      }),
-    );
-  });
+it('chunks for the socket lose and reorder no sample for any pieces: a short chunk, then equal ones, then the rest', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 5000 }), sizes, (length, cut) => {
+      const pcm = Int16Array.from({ length }, (_, index) => index);
+      const chunker = new Chunker(100, 300);
+      const chunks = pieces(pcm, cut).flatMap((piece) => chunker.push(piece));
+      expect(chunks.map((chunk) => chunk.length)).toEqual(chunks.map((_, index) => (index === 0 ? 100 : 300)));
+      const rest = chunker.flush();
+      if (rest !== undefined) expect(rest.length).toBeLessThan(300);
+      expect(isSame(joinSamples(rest === undefined ? chunks : [...chunks, rest]), pcm)).toBe(true);
+      expect(chunker.flush()).toBeUndefined();
+    }),
+  );
 });
 
 describe('trimmed silence', () => {

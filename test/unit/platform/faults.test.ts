@@ -104,21 +104,19 @@ describe('the dice', () => {
   });
 });
 
-describe('the line of finals', () => {
-  it('keeps the order for any delays, and sends nothing after its end', async () => {
-    const clock = new ManualClock();
-    const over = new AbortController();
-    const line = new FinalQueue(clock, over.signal, 8);
-    const sent: number[] = [];
-    for (const [index, delayMs] of [50, 0, 20].entries()) line.add(delayMs, () => sent.push(index));
-    clock.advance(49);
-    expect(sent).toEqual([]);
-    clock.advance(1);
-    await line.sent;
-    expect(sent).toEqual([0, 1, 2]);
-    line.add(10, () => sent.push(3));
-    over.abort(new Error('over'));
-    await line.sent;
-    expect(sent).toEqual([0, 1, 2]);
-  });
+it('the line of finals keeps the order for any delays, and sends nothing after its end', async () => {
+  const clock = new ManualClock();
+  const over = new AbortController();
+  const line = new FinalQueue(clock, over.signal, 8);
+  const sent: number[] = [];
+  for (const [index, delayMs] of [50, 0, 20].entries()) line.add(delayMs, () => sent.push(index));
+  clock.advance(49);
+  expect(sent).toEqual([]);
+  clock.advance(1);
+  await line.sent;
+  expect(sent).toEqual([0, 1, 2]);
+  line.add(10, () => sent.push(3));
+  over.abort(new Error('over'));
+  await line.sent;
+  expect(sent).toEqual([0, 1, 2]);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashKeywords, maskPieces, maskText, profanity } from '../../../src/platform/server/asr/masking.ts';
+import { hashKeywords, maskPieces, profanity } from '../../../src/platform/server/asr/masking.ts';
 
 describe('hash_keywords', () => {
   it.each([
@@ -25,11 +25,11 @@ describe('hash_keywords', () => {
     ['', 'nothing to hide', 'nothing to hide'],
     [' - ', 'a - b', 'a - b'],
   ])('hides %j in %j', (keyword, text, wanted) => {
-    expect(maskText(text, hashKeywords([keyword]))).toBe(wanted.normalize('NFC'));
+    expect(maskPieces([text], hashKeywords([keyword]))).toEqual([wanted.normalize('NFC')]);
   });
 
   it('leaves nothing of terms that overlap', () => {
-    expect(maskText('in new york city', hashKeywords(['new york', 'york city']))).toBe('in ****');
+    expect(maskPieces(['in new york city'], hashKeywords(['new york', 'york city']))).toEqual(['in ****']);
   });
 
   it('covers each piece of a term that runs across words or segments', () => {
@@ -45,7 +45,7 @@ describe('hash_keywords', () => {
         fc.pre(/^\p{L}/u.test(term));
         const at = 1 + (cut % (term.length - 1));
         const said = `${term.slice(0, at)} ${term.slice(at)}`;
-        expect(maskText(`so ${upper ? said.toUpperCase() : said} it is`, hashKeywords([term]))).toBe('so **** it is');
+        expect(maskPieces([`so ${upper ? said.toUpperCase() : said} it is`], hashKeywords([term]))).toEqual(['so **** it is']);
       }),
     );
   });
@@ -69,6 +69,6 @@ describe('profanity', () => {
     ['चूतियापन्ती', 'चूतियापन्ती'],
     ['tum chutiya ho', 'tum ******* ho'],
   ])('hides what is profane in %j', (text, wanted) => {
-    expect(maskText(text, profanity)).toBe(wanted);
+    expect(maskPieces([text], profanity)).toEqual([wanted]);
   });
 });

@@ -54,31 +54,27 @@ describe('the redacted target', () => {
   });
 });
 
-describe('slots', () => {
-  it('count for each owner and are given back once', () => {
-    const slots = new Slots(2);
-    const first = slots.take('one')!;
-    expect(slots.take('one')).toBeDefined();
-    expect(slots.take('one')).toBeUndefined();
-    expect(slots.take('two')).toBeDefined();
-    first();
-    first();
-    expect(slots.held('one')).toBe(1);
-    expect(slots.take('one')).toBeDefined();
-    expect(slots.take('one')).toBeUndefined();
-  });
+it('slots count for each owner and are given back once', () => {
+  const slots = new Slots(2);
+  const first = slots.take('one')!;
+  expect(slots.take('one')).toBeDefined();
+  expect(slots.take('one')).toBeUndefined();
+  expect(slots.take('two')).toBeDefined();
+  first();
+  first();
+  expect(slots.held('one')).toBe(1);
+  expect(slots.take('one')).toBeDefined();
+  expect(slots.take('one')).toBeUndefined();
 });
 
-describe('the mint rate', () => {
-  it('slides: a place comes free a minute after each mint, and refused ones do not count', () => {
-    const rate = new MintRate(2);
-    expect([rate.waitSeconds('k', 0), rate.waitSeconds('k', 30_000)]).toEqual([0, 0]);
-    expect(rate.waitSeconds('k', 30_500)).toBe(30);
-    expect(rate.waitSeconds('k', 59_999)).toBe(1);
-    expect(rate.waitSeconds('k', 60_000)).toBe(0);
-    expect(rate.waitSeconds('k', 60_001)).toBe(30);
-    expect(rate.waitSeconds('other', 60_001)).toBe(0);
-  });
+it('the mint rate slides: a place comes free a minute after each mint, and refused ones do not count', () => {
+  const rate = new MintRate(2);
+  expect([rate.waitSeconds('k', 0), rate.waitSeconds('k', 30_000)]).toEqual([0, 0]);
+  expect(rate.waitSeconds('k', 30_500)).toBe(30);
+  expect(rate.waitSeconds('k', 59_999)).toBe(1);
+  expect(rate.waitSeconds('k', 60_000)).toBe(0);
+  expect(rate.waitSeconds('k', 60_001)).toBe(30);
+  expect(rate.waitSeconds('other', 60_001)).toBe(0);
 });
 
 describe('behaviour', () => {

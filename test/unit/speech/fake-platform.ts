@@ -49,6 +49,23 @@ export class FakeFetch {
   };
 }
 
+/** Lets what has begun go on until it waits for the clock, and so much time pass. */
+export async function pass(clock: ManualClock, ms: number): Promise<void> {
+  await settle();
+  clock.advance(ms);
+  await settle();
+}
+
+/** What a promise fails with. @throws when it does not */
+export async function failureOf(promise: Promise<unknown>): Promise<Error> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it did not fail');
+}
+
 export const API_KEY = 'key-5ecret-of-the-account';
 export const AUTH_URL = 'https://auth.example';
 

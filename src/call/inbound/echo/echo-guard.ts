@@ -1,12 +1,59 @@
 import { DetectorLine } from '../../../audio/detector-line.ts';
 import { FRAME_SAMPLES_8K, NARROW_RATE_HZ } from '../../../audio/format.ts';
 import { energyOf, rmsLevelDb } from '../../../audio/level.ts';
-import { WINDOW_SAMPLES } from './band-powers.ts';
+import { BandPowers, BANDS, WINDOW_SAMPLES } from './band-powers.ts';
 import { EchoModel } from './echo-model.ts';
 import { LineClock } from './line-clock.ts';
-import { MOST_LAG_SAMPLES, SEGMENT_SAMPLES } from './echo-search.ts';
+import { EchoSearch, HISTORY_SAMPLES, MOST_LAG_SAMPLES, SEGMENT_SAMPLES } from './echo-search.ts';
 import { SpokenText } from './spoken-text.ts';
-import { echoWorkbench, MOST_SAVED } from './workbench.ts';
+
+/** Scratch memory shared by a process's calls: half a megabyte, with nothing kept between frames. */
+interface EchoWorkbench {
+  readonly search: EchoSearch;
+  readonly powers: BandPowers;
+  readonly history: Int16Array;
+  readonly window: Int16Array;
+  readonly otherWindow: Int16Array;
+  readonly powersHere: Float64Array;
+  readonly powersThere: Float64Array;
+  readonly budget: SearchBudget;
+}
+
+/** Searches a second for a first echo, over all calls of a process: a twentieth of a core. */
+const SEARCHES_A_SECOND = 25;
+const MOST_SAVED = 50;
+
+/** Shares the process's search budget among its calls. */
+class SearchBudget {
+  #left = MOST_SAVED;
+  #atMs = Number.NEGATIVE_INFINITY;
+
+  /** Takes one search, if any is left. @param leaving searches that have to be left for others */
+  take(nowMs: number, leaving = 0): boolean {
+    const passedMs = Math.max(0, nowMs - this.#atMs);
+    this.#atMs = nowMs;
+    this.#left = Math.min(MOST_SAVED, this.#left + (passedMs / 1000) * SEARCHES_A_SECOND);
+    if (this.#left < 1 + leaving) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+let shared: EchoWorkbench | undefined;
+
+function echoWorkbench(): EchoWorkbench {
+  shared ??= {
+    search: new EchoSearch(),
+    powers: new BandPowers(),
+    history: new Int16Array(HISTORY_SAMPLES),
+    window: new Int16Array(WINDOW_SAMPLES),
+    otherWindow: new Int16Array(WINDOW_SAMPLES),
+    powersHere: new Float64Array(BANDS),
+    powersThere: new Float64Array(BANDS),
+    budget: new SearchBudget(),
+  };
+  return shared;
+}
 
 /** Likeness that counts as an echo while the call may still turn out to have one: two voices rarely reach it by chance. */
 const ALIKE = 0.46;

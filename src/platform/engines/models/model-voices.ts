@@ -5,7 +5,13 @@ import { entryFile } from '../../../kernel/entry-file.ts';
 import type { Used, VoiceModel } from '../../../speech/models/model.ts';
 import { languageName } from '../../languages.ts';
 import { EngineProcess } from '../synth/engine-process.ts';
-import { type EngineVoice, type SynthesisChunk, type SynthesisEngine, SynthesisRefusedError, type SynthesisRequest } from '../synth/port.ts';
+import {
+  type EngineVoice,
+  type SynthesisChunk,
+  type SynthesisEngine,
+  SynthesisRefusedError,
+  type SynthesisRequest,
+} from '../synth/port.ts';
 import { soundsRead } from '../synth/readable.ts';
 import { engineSpeed, sentences, speakSentences, withShortStart } from '../synth/speak-sentences.ts';
 import { espeakIdentifier, spokenLanguage } from '../synth/spoken-language.ts';

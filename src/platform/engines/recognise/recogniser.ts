@@ -6,7 +6,15 @@ import { backoffDelayMs, type BackoffPolicy } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { type RecognitionEngine, type RecognitionEngineEvent, type RecognitionOptions, type RecognitionStream, RecognitionUnavailableError, UnknownLanguageError, type VocabularyProgress } from './port.ts';
+import {
+  type RecognitionEngine,
+  type RecognitionEngineEvent,
+  type RecognitionOptions,
+  type RecognitionStream,
+  RecognitionUnavailableError,
+  UnknownLanguageError,
+  type VocabularyProgress,
+} from './port.ts';
 import { compileNetwork, readGrammar, type WordNetwork } from './grammar.ts';
 import { codeHash, ensureModels } from './model-cache.ts';
 import { canBeLearnt, LearntFiles, MOST_LEARNT_PHRASES, PhraseLearner } from './phrase-learner.ts';

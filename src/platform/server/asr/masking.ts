@@ -36,10 +36,6 @@ export function maskPieces(pieces: readonly string[], mask: Mask): string[] {
   });
 }
 
-export function maskText(text: string, mask: Mask): string {
-  return maskPieces([text], mask).join('');
-}
-
 function merged(spans: readonly Span[]): Span[] {
   const out: { from: number; to: number }[] = [];
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {

@@ -62,30 +62,28 @@ describe('nextShedding', () => {
   });
 });
 
-describe('LoadWatch', () => {
-  it('judges the lag of each window, and stops when disposed of', () => {
-    const clock = new ManualClock();
-    let lagMs = 0;
-    let closed = false;
-    const watch = new LoadWatch({
-      limits: { refuseLagMs: 200, acceptLagMs: 100 },
-      lag: { takeP99Ms: () => lagMs, [Symbol.dispose]: () => void (closed = true) },
-      clock,
-      logger: silentLogger,
-    });
-    lagMs = 400;
-    clock.advance(1_999);
-    expect(watch.shedding).toBe(false);
-    clock.advance(1);
-    expect(watch).toMatchObject({ shedding: true, lagMs: 400 });
-    lagMs = 120;
-    clock.advance(2_000);
-    expect(watch).toMatchObject({ shedding: true, lagMs: 120 });
-    lagMs = 3;
-    clock.advance(2_000);
-    expect(watch).toMatchObject({ shedding: false, lagMs: 3 });
-    watch[Symbol.dispose]();
-    expect(closed).toBe(true);
-    expect(clock.pendingTimers).toBe(0);
+it('LoadWatch judges the lag of each window, and stops when disposed of', () => {
+  const clock = new ManualClock();
+  let lagMs = 0;
+  let closed = false;
+  const watch = new LoadWatch({
+    limits: { refuseLagMs: 200, acceptLagMs: 100 },
+    lag: { takeP99Ms: () => lagMs, [Symbol.dispose]: () => void (closed = true) },
+    clock,
+    logger: silentLogger,
   });
+  lagMs = 400;
+  clock.advance(1_999);
+  expect(watch.shedding).toBe(false);
+  clock.advance(1);
+  expect(watch).toMatchObject({ shedding: true, lagMs: 400 });
+  lagMs = 120;
+  clock.advance(2_000);
+  expect(watch).toMatchObject({ shedding: true, lagMs: 120 });
+  lagMs = 3;
+  clock.advance(2_000);
+  expect(watch).toMatchObject({ shedding: false, lagMs: 3 });
+  watch[Symbol.dispose]();
+  expect(closed).toBe(true);
+  expect(clock.pendingTimers).toBe(0);
 });

@@ -73,18 +73,16 @@ describe('how far ahead a carrier is sent audio', () => {
   });
 });
 
-describe('a carrier without marks', () => {
-  it('is sent none, and has played a sentence by the clock alone', () => {
-    const playout = new Playout({ ...DEFAULT_LEAD, rateHz: 8000, marks: 'none', frameSamples: 1 });
-    playout.begin('a');
-    playout.push('a', new Int16Array(1_600).fill(900));
-    playout.end('a');
-    expect(playout.pump(0).map(({ type }) => type)).toEqual(['audio', 'audio']);
-    playout.pump(199);
-    expect(playout.takePlayed()).toEqual([]);
-    playout.pump(200);
-    expect(playout.takePlayed()).toEqual([{ unitId: 'a', byMark: false }]);
-  });
+it('a carrier without marks is sent none, and has played a sentence by the clock alone', () => {
+  const playout = new Playout({ ...DEFAULT_LEAD, rateHz: 8000, marks: 'none', frameSamples: 1 });
+  playout.begin('a');
+  playout.push('a', new Int16Array(1_600).fill(900));
+  playout.end('a');
+  expect(playout.pump(0).map(({ type }) => type)).toEqual(['audio', 'audio']);
+  playout.pump(199);
+  expect(playout.takePlayed()).toEqual([]);
+  playout.pump(200);
+  expect(playout.takePlayed()).toEqual([{ unitId: 'a', byMark: false }]);
 });
 
 describe('an interruption at a carrier that takes back nothing', () => {

@@ -62,32 +62,16 @@ const every: { readonly [Type in EventType]: true } = {
 };
 const events = Object.keys(every) as readonly EventType[];
 
+/** Events that mean something in one phase alone. */
+const ELSEWHERE = ['dialog-due', 'model-answered', 'turn-over', 'person-answered', 'message-due'] as const;
 /** Events that mean nothing in a phase, on purpose. */
 const ignored: { readonly [Name in Row]: readonly EventType[] } = {
   listening: ['model-answered', 'turn-over', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
   'caller-speaking': ['dialog-due', 'person-answered', 'message-due', 'bot-finished', 'answer-optional', 'asked-again'],
-  settling: [
-    'dialog-due',
-    'model-answered',
-    'turn-over',
-    'person-answered',
-    'message-due',
-    'bot-finished',
-    'answer-optional',
-    'asked-again',
-  ],
-  keying: [
-    'dialog-due',
-    'model-answered',
-    'turn-over',
-    'person-answered',
-    'message-due',
-    'bot-finished',
-    'answer-optional',
-    'asked-again',
-  ],
-  thinking: ['dialog-due', 'model-answered', 'turn-over', 'person-answered', 'message-due'],
-  'bot-speaking': ['dialog-due', 'model-answered', 'turn-over', 'person-answered', 'message-due', 'answer-optional'],
+  settling: [...ELSEWHERE, 'bot-finished', 'answer-optional', 'asked-again'],
+  keying: [...ELSEWHERE, 'bot-finished', 'answer-optional', 'asked-again'],
+  thinking: ELSEWHERE,
+  'bot-speaking': [...ELSEWHERE, 'answer-optional'],
   answering: ['dialog-due', 'model-answered', 'turn-over', 'tick', 'digit', 'bot-finished', 'answer-optional', 'asked-again'],
   leaving: [
     'dialog-due',

@@ -510,15 +510,13 @@ describe('stop phrases', () => {
   });
 });
 
-describe('a caller who is not there', () => {
-  it('is given up after the silences that the dialog was told of', () => {
-    const turn = new TurnDriver({ noInputAttempts: 2 }).greeted();
-    for (let silences = 0; silences < 2; silences += 1) {
-      turn.quiet(7_020);
-      turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
-      turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
-    }
-    expect(turn.asked).toEqual(['(no input 1)', '(no input 2)']);
-    expect(turn.quiet(7_020).effects.at(-1)).toEqual({ type: 'give-up', reason: 'no-input' });
-  });
+it('a caller who is not there is given up after the silences that the dialog was told of', () => {
+  const turn = new TurnDriver({ noInputAttempts: 2 }).greeted();
+  for (let silences = 0; silences < 2; silences += 1) {
+    turn.quiet(7_020);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+  }
+  expect(turn.asked).toEqual(['(no input 1)', '(no input 2)']);
+  expect(turn.quiet(7_020).effects.at(-1)).toEqual({ type: 'give-up', reason: 'no-input' });
 });

@@ -251,14 +251,12 @@ describe('what can be speech', () => {
   });
 });
 
-describe('a model file', () => {
-  it('comes back as it was, and a damaged one is refused', () => {
-    const bytes = encodeModel(model.model);
-    expect(decodeModel(bytes, FEATURES)).toEqual(model.model);
-    expect(() => decodeModel(bytes.subarray(0, bytes.length - 4), FEATURES)).toThrow(RangeError);
-    expect(() => decodeModel(Uint8Array.of(1, 2, 3), FEATURES)).toThrow(RangeError);
-    expect(() => decodeModel(new Uint8Array(64), FEATURES)).toThrow(RangeError);
-  });
+it('a model file comes back as it was, and a damaged one is refused', () => {
+  const bytes = encodeModel(model.model);
+  expect(decodeModel(bytes, FEATURES)).toEqual(model.model);
+  expect(() => decodeModel(bytes.subarray(0, bytes.length - 4), FEATURES)).toThrow(RangeError);
+  expect(() => decodeModel(Uint8Array.of(1, 2, 3), FEATURES)).toThrow(RangeError);
+  expect(() => decodeModel(new Uint8Array(64), FEATURES)).toThrow(RangeError);
 });
 
 it('a vocabulary with unknown keys is refused', () => {

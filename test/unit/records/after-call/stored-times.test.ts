@@ -11,15 +11,10 @@ it('puts every time of the timeline on one clock, which starts with the call', a
   using bench = echo();
   // The socket comes a while after the call began.
   await bench.wait(1_000);
-  await bench.start();
-  await bench.quiet(2_000);
+  await bench.start(2_000);
+  await bench.says(0, 'good morning', 1_500, 600, 700);
   await bench.voice(600);
-  await bench.quiet(700);
-  bench.recognised(0, 'good morning');
-  await bench.quiet(1_500);
-  await bench.voice(600);
-  bench.session.hangUp('done');
-  const stored = storedCall(await bench.session.ended, 1);
+  const stored = storedCall(await bench.hangUp('done'), 1);
   const callMs = (stored.endedAtMs ?? 0) - stored.startedAtMs;
   const times = stored.timeline.flatMap((event) => [event.atMs, event['lastVoicedMs'], event['onsetMs']]);
   const given = times.filter((time): time is number => typeof time === 'number');

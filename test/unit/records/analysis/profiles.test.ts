@@ -19,19 +19,17 @@ describe('the profiles that come with the program', () => {
   });
 });
 
-describe('docs/analysis.md', () => {
-  it('shows profiles that can be used: every key with a value it takes', () => {
-    const page = readFileSync(fromPackage('docs/analysis.md'), 'utf8');
-    const blocks = [...page.matchAll(/```yaml\n(.*?)```/gsu)].map(([, yaml = '']) => yaml);
-    expect(blocks).toHaveLength(2);
-    const [keys = '', fields = ''] = blocks;
-    // Told of further down.
-    const whole = keys.replaceAll(/^(?:fields|checklist|disposition): # see below$/gmu, '');
-    const { profile } = parseProfile(`${whole}\n${fields}`, 'docs/analysis.md', { MODEL_KEY: 'k' });
-    const told = new Set([...Object.keys(profile), 'disposition']);
-    expect(Object.keys(analysisProfile.shape).filter((key) => !told.has(key))).toEqual([]);
-    expect(profile.fields.map(({ name }) => name)).toEqual(['order', 'reason']);
-  });
+it('docs/analysis.md shows profiles that can be used: every key with a value it takes', () => {
+  const page = readFileSync(fromPackage('docs/analysis.md'), 'utf8');
+  const blocks = [...page.matchAll(/```yaml\n(.*?)```/gsu)].map(([, yaml = '']) => yaml);
+  expect(blocks).toHaveLength(2);
+  const [keys = '', fields = ''] = blocks;
+  // Told of further down.
+  const whole = keys.replaceAll(/^(?:fields|checklist|disposition): # see below$/gmu, '');
+  const { profile } = parseProfile(`${whole}\n${fields}`, 'docs/analysis.md', { MODEL_KEY: 'k' });
+  const told = new Set([...Object.keys(profile), 'disposition']);
+  expect(Object.keys(analysisProfile.shape).filter((key) => !told.has(key))).toEqual([]);
+  expect(profile.fields.map(({ name }) => name)).toEqual(['order', 'reason']);
 });
 
 function problemsOf(yaml: string, env = {}): string[] {

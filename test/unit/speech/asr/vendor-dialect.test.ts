@@ -34,8 +34,9 @@ function ready(service: { readonly end: string | undefined } = { end: 'close' })
   return driver;
 }
 
-const finals = (driver: ProtocolDriver): unknown[] =>
-  driver.of('final').map(({ seg, text, endOfUtterance }) => [seg, text, endOfUtterance]);
+/** Number and text, and `end` where one ends an utterance. */
+const finals = (driver: ProtocolDriver): string[] =>
+  driver.of('final').map(({ seg, text, endOfUtterance }) => `${seg} ${text}${endOfUtterance === true ? ' end' : ''}`);
 
 describe('a session of a vendor with marked answers', () => {
   it('is ready as soon as its socket is open', () => {
@@ -50,10 +51,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.commit();
     driver.hear({ type: 'final', text: 'alpha', end: 0.4, end_of_utterance: true });
     driver.hear({ type: 'final', text: 'bravo', end: 0.8, answer: true });
-    expect(finals(driver)).toEqual([
-      [0, 'alpha', false],
-      [1, 'bravo', true],
-    ]);
+    expect(finals(driver)).toEqual(['0 alpha', '1 bravo end']);
   });
 
   it('takes an end of the utterance after the last voice as the answer, and drops the empty answer that follows', () => {
@@ -64,7 +62,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.hear({ type: 'final', text: 'alpha', end: 0.5, end_of_utterance: true });
     driver.hear({ type: 'final', text: '', end: 0.8, answer: true });
     driver.advance(10_000);
-    expect(finals(driver)).toEqual([[0, 'alpha', true]]);
+    expect(finals(driver)).toEqual(['0 alpha end']);
     expect(driver.connects).toHaveLength(1);
   });
 
@@ -77,10 +75,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.commit();
     driver.hear({ type: 'final', text: '', end: 0.4, answer: true });
     driver.hear({ type: 'final', text: 'bravo', end: 0.8, answer: true });
-    expect(finals(driver)).toEqual([
-      [0, 'alpha', true],
-      [1, 'bravo', true],
-    ]);
+    expect(finals(driver)).toEqual(['0 alpha end', '1 bravo end']);
   });
 
   it('answers a commit at once where everything said is in finals already', () => {
@@ -89,10 +84,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.speak(silence(300));
     driver.hear({ type: 'final', text: 'alpha', end: 0.5, end_of_utterance: true });
     driver.commit();
-    expect(finals(driver)).toEqual([
-      [0, 'alpha', true],
-      [1, '', true],
-    ]);
+    expect(finals(driver)).toEqual(['0 alpha end', '1  end']);
   });
 
   it('answers a commit after noise in which the vendor heard nothing', () => {
@@ -102,7 +94,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.advance(999);
     expect(finals(driver)).toEqual([]);
     driver.advance(1);
-    expect(finals(driver)).toEqual([[0, '', true]]);
+    expect(finals(driver)).toEqual(['0  end']);
     driver.advance(20_000);
     expect(driver.connects).toHaveLength(1);
   });
@@ -142,10 +134,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.commit();
     driver.hear({ type: 'final', text: '', answer: true });
     driver.hear({ type: 'final', text: 'alpha', answer: true });
-    expect(finals(driver)).toEqual([
-      [0, '', true],
-      [1, 'alpha', true],
-    ]);
+    expect(finals(driver)).toEqual(['0  end', '1 alpha end']);
   });
 
   it('answers each of two commits that one final covers', () => {
@@ -155,10 +144,7 @@ describe('a session of a vendor with marked answers', () => {
     driver.speak(silence(100));
     driver.commit();
     driver.hear({ type: 'final', text: 'alpha', end: 0.5, answer: true });
-    expect(finals(driver)).toEqual([
-      [0, 'alpha', true],
-      [1, '', true],
-    ]);
+    expect(finals(driver)).toEqual(['0 alpha end', '1  end']);
   });
 
   it('drops empty finals that answer nothing', () => {

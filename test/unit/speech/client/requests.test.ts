@@ -6,7 +6,18 @@ import { CircuitBreaker } from '../../../../src/speech/client/circuit-breaker.ts
 import { apiKeyHeader, FixedToken, ProvidedTokens } from '../../../../src/speech/client/credentials.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import { TokenSource } from '../../../../src/speech/client/tokens.ts';
-import { API_KEY, type Answer, AUTH_URL, type Asked, FakeFetch, minting, refusing, settle } from '../fake-platform.ts';
+import {
+  API_KEY,
+  type Answer,
+  AUTH_URL,
+  type Asked,
+  failureOf,
+  FakeFetch,
+  minting,
+  pass,
+  refusing,
+  settle,
+} from '../fake-platform.ts';
 
 const TOKEN = 'token-secret.of/this+account=';
 const never = new AbortController().signal;
@@ -44,15 +55,6 @@ function form(): FormData {
 /** A body as a caller's stream gives it: gone once it was read. */
 function oneShot(): ReadableStream<Uint8Array> {
   return new Blob(['once']).stream();
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<Error> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not fail');
 }
 
 const good = (): Response => Response.json({ text: 'hello' }, { headers: { 'x-request-id': 'req-7' } });
@@ -174,8 +176,7 @@ describe('requests', () => {
   it('says that it was time that ran out, where it was', async () => {
     const { http, clock } = sender([() => new Promise<Response>(() => undefined)], { maxRetries: 0 });
     const failure = failureOf(http.send({ ...request, timeoutMs: 7_000 }, never));
-    await settle();
-    clock.advance(7_000);
+    await pass(clock, 7_000);
     expect(await failure).toMatchObject({ message: expect.stringContaining('no answer within 7000 ms') });
   });
 
@@ -193,8 +194,7 @@ describe('requests', () => {
     const { http, clock } = sender([refusing(503), refusing(503), good]);
     const answer = http.send(request, never);
     for (const waitMs of [1_000, 2_000]) {
-      await settle();
-      clock.advance(waitMs);
+      await pass(clock, waitMs);
     }
     expect(await answer).toMatchObject({ status: 200, attempts: 3 });
   });
@@ -202,8 +202,7 @@ describe('requests', () => {
   it('begins no repeat behind its deadline', async () => {
     const { http, clock, asked } = sender([refusing(503)], { deadlineMs: 2_500 });
     const failure = failureOf(http.send(request, never));
-    await settle();
-    clock.advance(1_000);
+    await pass(clock, 1_000);
     expect(await failure).toMatchObject({ attempts: 2 });
     expect(asked()).toHaveLength(2);
   });
@@ -246,9 +245,7 @@ describe('requests', () => {
     const { http, clock, asked } = sender([refusing(status)]);
     const failure = failureOf(http.send(request, never));
     for (const [index, waitMs] of [1_000, 2_000, 4_000].entries()) {
-      await settle();
-      clock.advance(waitMs - 1);
-      await settle();
+      await pass(clock, waitMs - 1);
       expect(asked()).toHaveLength(index + 1);
       clock.advance(1);
     }
@@ -260,9 +257,7 @@ describe('requests', () => {
   it('shortens its waits by a random part [95]', async () => {
     const { http, clock, asked } = sender([refusing(503), good], { random: () => 0.999_999 });
     const answer = http.send(request, never);
-    await settle();
-    clock.advance(749);
-    await settle();
+    await pass(clock, 749);
     expect(asked()).toHaveLength(1);
     clock.advance(2);
     await answer;
@@ -285,9 +280,7 @@ describe('requests', () => {
   ])('waits $waitMs ms when told Retry-After: $header [97]', async ({ header, waitMs }) => {
     const { http, clock, asked } = sender([refusing(429, 'slow down', { 'retry-after': header }), good]);
     const answer = http.send(request, never);
-    await settle();
-    clock.advance(waitMs - 1);
-    await settle();
+    await pass(clock, waitMs - 1);
     expect(asked()).toHaveLength(1);
     clock.advance(1);
     await answer;
@@ -324,8 +317,7 @@ describe('requests', () => {
     const { http, clock, asked } = sender([refusing(401), refusing(503), refusing(503), refusing(503), good]);
     const answer = http.send(request, never);
     for (const waitMs of [1_000, 2_000, 4_000]) {
-      await settle();
-      clock.advance(waitMs);
+      await pass(clock, waitMs);
     }
     expect((await answer).status).toBe(200);
     expect(asked()).toHaveLength(5);
@@ -340,8 +332,7 @@ describe('requests', () => {
   it('repeats a request whose connection was lost, with all of its body [101]', async () => {
     const { http, clock, asked } = sender([() => new TypeError('fetch failed'), good]);
     const answer = http.send(request, never);
-    await settle();
-    clock.advance(1_000);
+    await pass(clock, 1_000);
     await answer;
     const bodies = asked().map(({ body }) => body);
     expect(bodies).toHaveLength(2);
@@ -355,13 +346,10 @@ describe('requests', () => {
   it('gives up an attempt that does not answer in time', async () => {
     const { http, clock } = sender([() => new Promise<Response>(() => undefined), good]);
     const answer = http.send(request, never);
-    await settle();
-    clock.advance(119_999);
-    await settle();
+    await pass(clock, 119_999);
     expect(clock.pendingTimers).toBe(1);
     clock.advance(1);
-    await settle();
-    clock.advance(1_000);
+    await pass(clock, 1_000);
     expect((await answer).status).toBe(200);
   });
 

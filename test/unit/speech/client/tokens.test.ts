@@ -3,16 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { errorFields } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { MemoryTokenStore, type TokenStore } from '../../../../src/speech/client/token-store.ts';
-import { API_KEY, FakeFetch, minting, refusing, settle, tokensOn } from '../fake-platform.ts';
-
-async function failureOf(promise: Promise<unknown>): Promise<Error> {
-  try {
-    await promise;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not fail');
-}
+import { API_KEY, FakeFetch, minting, refusing, settle, tokensOn, failureOf, pass } from '../fake-platform.ts';
 
 /** Moves the clock on until the promise settles. */
 async function sharedAfterWaits(promise: Promise<string>, clock: ManualClock): Promise<string> {
@@ -85,8 +76,7 @@ describe('token source', () => {
     const first = await tokens.get();
     clock.advance(lifeMs - 1);
     expect(await tokens.get()).toBe(first);
-    await settle();
-    clock.advance(lifeMs);
+    await pass(clock, lifeMs);
     expect(await tokens.get()).not.toBe(first);
     expect(fake.asked[0]!.url.searchParams.get('expires_in')).toBe('86400');
   });
@@ -137,9 +127,7 @@ describe('token source', () => {
     const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '0' }), minting());
     const { tokens, clock } = tokensOn(fake);
     const token = tokens.get();
-    await settle();
-    clock.advance(999);
-    await settle();
+    await pass(clock, 999);
     expect(fake.asked).toHaveLength(1);
     clock.advance(1);
     await token;
@@ -149,9 +137,7 @@ describe('token source', () => {
     const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '17' }), minting());
     const { tokens, clock } = tokensOn(fake);
     const all = Promise.all([tokens.get(), tokens.get(), tokens.get()]);
-    await settle();
-    clock.advance(16_999);
-    await settle();
+    await pass(clock, 16_999);
     expect(fake.asked).toHaveLength(1);
     clock.advance(1);
     expect(new Set(await all).size).toBe(1);
@@ -166,9 +152,7 @@ describe('token source', () => {
     const { tokens, clock } = tokensOn(fake, { random: () => random });
     const failure = failureOf(tokens.get());
     for (const [index, waitMs] of waits.entries()) {
-      await settle();
-      clock.advance(waitMs - 1);
-      await settle();
+      await pass(clock, waitMs - 1);
       expect(fake.asked).toHaveLength(index + 1);
       clock.advance(2);
     }
@@ -183,8 +167,7 @@ describe('token source', () => {
     const fake = new FakeFetch(answer, minting());
     const { tokens, clock } = tokensOn(fake);
     const token = tokens.get();
-    await settle();
-    clock.advance(1_000);
+    await pass(clock, 1_000);
     expect(await token).toMatch(/^token-/u);
   });
 
@@ -192,9 +175,7 @@ describe('token source', () => {
     const fake = new FakeFetch(() => new Promise<Response>(() => undefined), minting());
     const { tokens, clock } = tokensOn(fake);
     const token = tokens.get();
-    await settle();
-    clock.advance(10_000);
-    await settle();
+    await pass(clock, 10_000);
     clock.advance(1_000);
     expect(await token).toMatch(/^token-/u);
   });
@@ -206,8 +187,7 @@ describe('token source', () => {
     clock.advance(790_000);
     for (let call = 0; call < 50; call += 1) {
       expect(await tokens.get()).toBe(first);
-      await settle();
-      clock.advance(100);
+      await pass(clock, 100);
     }
     expect(fake.asked).toHaveLength(2);
     clock.advance(5_000);
@@ -345,9 +325,7 @@ describe('token source', () => {
     const { tokens } = tokensOn(fake, { clock, store });
     for (let mint = 0; mint < 60; mint += 1) tokens.invalidate(await tokens.get());
     const next = tokens.get();
-    await settle();
-    clock.advance(59_999);
-    await settle();
+    await pass(clock, 59_999);
     expect(fake.asked).toHaveLength(60);
     clock.advance(1);
     await next;

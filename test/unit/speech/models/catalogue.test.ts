@@ -81,53 +81,49 @@ describe('the manifest of models', () => {
   });
 });
 
-describe('the library that opens models', () => {
-  it('is installed at the version that package.json has', () => {
-    const versions = z.record(z.string(), z.string());
-    const manifest = z.object({ devDependencies: versions, peerDependencies: versions });
-    const { devDependencies, peerDependencies } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
-    expect(devDependencies[SHERPA.name]).toBe(SHERPA.version);
-    expect(peerDependencies[ONNX_RUNTIME.name]).toBe(ONNX_RUNTIME.version);
-  });
+it('the library that opens models is installed at the version that package.json has', () => {
+  const versions = z.record(z.string(), z.string());
+  const manifest = z.object({ devDependencies: versions, peerDependencies: versions });
+  const { devDependencies, peerDependencies } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+  expect(devDependencies[SHERPA.name]).toBe(SHERPA.version);
+  expect(peerDependencies[ONNX_RUNTIME.name]).toBe(ONNX_RUNTIME.version);
 });
 
-describe('docs/models.md', () => {
-  it('has the table that the manifest makes', async () => {
-    const [before = '', rest = ''] = readFileSync(join(root, 'docs/models.md'), 'utf8').split('<!-- models:begin -->');
-    const recommended = new Set(Object.values(catalogue.sets).flat());
-    const rows = catalogue.models.map((model) => {
-      const { description } = model;
-      const languages = 'languages' in description ? description.languages : [];
-      const shown = languages.length > 6 ? `${languages.slice(0, 6).join(', ')}, …` : languages.join(', ');
-      const bytes = bytesOf(model);
-      const sources = new Set(model.downloads.map((each) => each.hashFrom ?? 'nobody found'));
-      return [
-        `\`${description.name}\`${recommended.has(description.name) ? ' ★' : ''}`,
-        description.role === description.kind ? description.role : `${description.role}: ${description.kind}`,
-        shown,
-        bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
-        model.wordErrors === undefined ? '' : `${model.wordErrors.batchPercent} %`,
-        model.measured ?? '',
-        model.licence,
-        [...sources].join(', '),
-      ];
-    });
-    const table = [
-      ['Model', 'Kind', 'Languages', 'Size', 'Words wrong', 'Memory and processor', 'Licence', 'Hash from'],
-      ['-', '-', '-', '-', '-', '-', '-', '-'],
-      ...rows,
+it('docs/models.md has the table that the manifest makes', async () => {
+  const [before = '', rest = ''] = readFileSync(join(root, 'docs/models.md'), 'utf8').split('<!-- models:begin -->');
+  const recommended = new Set(Object.values(catalogue.sets).flat());
+  const rows = catalogue.models.map((model) => {
+    const { description } = model;
+    const languages = 'languages' in description ? description.languages : [];
+    const shown = languages.length > 6 ? `${languages.slice(0, 6).join(', ')}, …` : languages.join(', ');
+    const bytes = bytesOf(model);
+    const sources = new Set(model.downloads.map((each) => each.hashFrom ?? 'nobody found'));
+    return [
+      `\`${description.name}\`${recommended.has(description.name) ? ' ★' : ''}`,
+      description.role === description.kind ? description.role : `${description.role}: ${description.kind}`,
+      shown,
+      bytes === undefined ? 'unknown' : `${Math.round(bytes / 1e6)} MB`,
+      model.wordErrors === undefined ? '' : `${model.wordErrors.batchPercent} %`,
+      model.measured ?? '',
+      model.licence,
+      [...sources].join(', '),
     ];
-    const sources = Object.entries(catalogue.hashSources).map(([name, meaning]) => `- \`${name}\`: ${meaning}.`);
-    const made = [
-      ...table.map((row) => `| ${row.join(' | ')} |`),
-      '',
-      '“Hash from” says who published the SHA-256:',
-      '',
-      ...sources,
-    ].join('\n');
-    const page = `${before}<!-- models:begin -->\n\n${made}\n\n<!-- models:end -->${rest.split('<!-- models:end -->')[1] ?? ''}`;
-    await expect(formatted(page)).toMatchFileSnapshot(join(root, 'docs/models.md'));
   });
+  const table = [
+    ['Model', 'Kind', 'Languages', 'Size', 'Words wrong', 'Memory and processor', 'Licence', 'Hash from'],
+    ['-', '-', '-', '-', '-', '-', '-', '-'],
+    ...rows,
+  ];
+  const sources = Object.entries(catalogue.hashSources).map(([name, meaning]) => `- \`${name}\`: ${meaning}.`);
+  const made = [
+    ...table.map((row) => `| ${row.join(' | ')} |`),
+    '',
+    '“Hash from” says who published the SHA-256:',
+    '',
+    ...sources,
+  ].join('\n');
+  const page = `${before}<!-- models:begin -->\n\n${made}\n\n<!-- models:end -->${rest.split('<!-- models:end -->')[1] ?? ''}`;
+  await expect(formatted(page)).toMatchFileSnapshot(join(root, 'docs/models.md'));
 });
 
 /** As the repository's formatter leaves it. */

@@ -78,13 +78,18 @@ function say({ session, clock }: Pick<World, 'session' | 'clock'>, ...words: rea
   }
 }
 
+/** Commits, and lets so much time pass. */
+function commit({ session, clock }: Pick<World, 'session' | 'clock'>, thenMs: number): void {
+  session.commit();
+  clock.advance(thenMs);
+}
+
 describe('recognition with another recogniser standing by', () => {
   it('opens no other session while the first does what it should', () => {
     const call = world();
     for (const turn of [1, 3, 5]) {
       say(call, turn, turn + 1);
-      call.session.commit();
-      call.clock.advance(1_000);
+      commit(call, 1_000);
     }
     expect(call.words()).toBe('1 2 3 4 5 6');
     expect(call.second.sessions).toEqual([]);
@@ -127,8 +132,7 @@ describe('recognition with another recogniser standing by', () => {
   ] as const)('goes on with the same words within two seconds when $note', ({ fail, reason }) => {
     const call = world();
     say(call, 1);
-    call.session.commit();
-    call.clock.advance(500);
+    commit(call, 500);
     call.first.last.partial('7');
     say(call, 7, 8);
     fail(call);
@@ -142,16 +146,14 @@ describe('recognition with another recogniser standing by', () => {
     const segs = call.events.flatMap((event) => (event.type === 'final' ? event.seg : []));
     expect(segs).toEqual([0, 1]);
     say(call, 9);
-    call.session.commit();
-    call.clock.advance(300);
+    commit(call, 300);
     expect(call.words()).toBe('1 7 8 9');
   });
 
   it('goes on with another one when the first is never ready', () => {
     const call = world({});
     say(call, 1, 2);
-    call.session.commit();
-    call.clock.advance(2_000);
+    commit(call, 2_000);
     expect(call.words()).toBe('1 2');
     expect(call.events[0]).toEqual({ type: 'ready' });
     expect(call.switches).toEqual(['first>second opening-late']);
@@ -161,8 +163,7 @@ describe('recognition with another recogniser standing by', () => {
     const call = world({ readyMs: 50, finalMs: 1_250 });
     call.second.script = { readyMs: 300, finalMs: 300 };
     say(call, 1);
-    call.session.commit();
-    call.clock.advance(3_000);
+    commit(call, 3_000);
     expect([call.words(), call.switches, call.slots.held]).toEqual(['1', [], 1]);
     expect(call.second.last.state).toBe('aborted');
   });
@@ -170,8 +171,7 @@ describe('recognition with another recogniser standing by', () => {
   it('waits for no final of a commit without speech', () => {
     const call = world({ readyMs: 50 });
     say(call);
-    call.session.commit();
-    call.clock.advance(5_000);
+    commit(call, 5_000);
     expect(call.second.sessions).toEqual([]);
   });
 
@@ -193,8 +193,7 @@ describe('recognition with another recogniser standing by', () => {
     if (words === '') call.second.deaf = true;
     call.first.last.script = {};
     say(call, 1, 2, 3, 4);
-    call.session.commit();
-    call.clock.advance(afterMs);
+    commit(call, afterMs);
     call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
     expect(call.events.some(({ type }) => type === 'final')).toBe(false);
     call.clock.advance(1_000);
@@ -207,16 +206,14 @@ describe('recognition with another recogniser standing by', () => {
     call.second.deaf = true;
     call.first.last.script = {};
     say(call, 1, 2);
-    call.session.commit();
-    call.clock.advance(2_000);
+    commit(call, 2_000);
     expect([call.words(), call.switches, call.failed, call.slots.held]).toEqual(['', [], [], 1]);
     expect(call.events.filter(({ type }) => type === 'final')).toHaveLength(1);
     // Its own answer of nothing would be a second one.
     call.first.last.emit({ type: 'final', seg: 0, text: '', endOfUtterance: true, language: undefined });
     call.first.last.script = { finalMs: 200 };
     say(call, 3);
-    call.session.commit();
-    call.clock.advance(300);
+    commit(call, 300);
     const finals = call.events.flatMap((event) => (event.type === 'final' ? [event] : []));
     expect(finals[1]?.text).toContain('3');
     expect(new Set(finals.map(({ seg }) => seg)).size).toBe(2);
@@ -227,8 +224,7 @@ describe('recognition with another recogniser standing by', () => {
     call.second.deaf = true;
     call.first.last.script = {};
     say(call, 1, 2);
-    call.session.commit();
-    call.clock.advance(2_000);
+    commit(call, 2_000);
     call.first.last.emit({ type: 'final', seg: 0, text: '1 2', endOfUtterance: true, language: undefined });
     expect(call.events.filter(({ type }) => type === 'final')).toMatchObject([
       { seg: 0, text: '' },
@@ -240,8 +236,7 @@ describe('recognition with another recogniser standing by', () => {
     const call = world(undefined, {}, { nothingMs: 2_000 });
     call.first.last.script = {};
     say(call, 1);
-    call.session.commit();
-    call.clock.advance(2_100);
+    commit(call, 2_100);
     expect(call.second.sessions).toEqual([]);
     call.clock.advance(1_000);
     expect(call.words()).toBe('1');
@@ -263,13 +258,11 @@ describe('recognition with another recogniser standing by', () => {
     const call = world();
     call.first.last.script = {};
     say(call);
-    call.session.commit();
-    call.clock.advance(6_000);
+    commit(call, 6_000);
     call.session.send(spoken(1));
     call.session.send(spoken(2));
     call.clock.advance(100);
-    call.session.commit();
-    call.clock.advance(1_000);
+    commit(call, 1_000);
     expect(call.second.sessions).toEqual([]);
   });
 
@@ -294,8 +287,7 @@ describe('recognition with another recogniser standing by', () => {
     call.second.last.emit({ type: 'ready' });
     say(call, 1);
     call.first.last.emit({ type: 'closed', error: new Error('gone') });
-    call.session.commit();
-    call.clock.advance(300);
+    commit(call, 300);
     expect([call.words(), call.switches]).toEqual(['1', ['first>second closed']]);
     expect(call.events.map(({ type }) => type)).not.toContain('reconnecting');
   });
@@ -314,12 +306,10 @@ describe('recognition with another recogniser standing by', () => {
     call.clock.advance(100);
     call.first.last.emit({ type: 'closed', error: new Error('first') });
     say(call, 1);
-    call.session.commit();
-    call.clock.advance(300);
+    commit(call, 300);
     call.second.last.emit({ type: 'closed', error: new Error('second') });
     say(call, 2);
-    call.session.commit();
-    call.clock.advance(300);
+    commit(call, 300);
     expect([call.words(), call.switches.length]).toEqual(['1 2', 2]);
   });
 
@@ -328,8 +318,7 @@ describe('recognition with another recogniser standing by', () => {
     call.slots.free = 1;
     call.first.last.script = {};
     say(call, 1);
-    call.session.commit();
-    call.clock.advance(3_000);
+    commit(call, 3_000);
     call.first.last.emit({ type: 'final', seg: 0, text: '1', endOfUtterance: true, language: undefined });
     expect([call.words(), call.switches, call.failed]).toEqual(['1', [], []]);
   });

@@ -6,7 +6,7 @@ import { FixedToken } from '../../../../src/speech/client/credentials.ts';
 import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from '../../../../src/speech/tts/batch.ts';
-import { type Answer, type Asked, FakeFetch, settle } from '../fake-platform.ts';
+import { type Answer, type Asked, failureOf, FakeFetch, pass, settle } from '../fake-platform.ts';
 
 const hello: BatchSpeechOptions = { text: 'Hello.', voice: 'Varun' };
 
@@ -37,13 +37,6 @@ async function bytesOf({ audio: parts }: SpokenAudio): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const part of parts) all.push(part);
   return Buffer.concat(all);
-}
-
-async function failureOf(promise: Promise<unknown>): Promise<Error> {
-  return promise.then(
-    () => new Error('it did not fail'),
-    (error: unknown) => error as Error,
-  );
 }
 
 function unfinishedWav(): Uint8Array {
@@ -217,14 +210,10 @@ describe('batch synthesis', () => {
     const { speak, clock, fake } = speaking(() => new Promise<Response>(() => undefined));
     const leaving = new AbortController();
     const failure = failureOf(speak({ ...hello, text: 'x'.repeat(characters) }, leaving.signal));
-    await settle();
-    clock.advance(limitMs - 1);
-    await settle();
+    await pass(clock, limitMs - 1);
     expect(clock.pendingTimers).toBe(1);
     clock.advance(1);
-    await settle();
-    clock.advance(1_000);
-    await settle();
+    await pass(clock, 1_000);
     expect(fake.asked).toHaveLength(2);
     leaving.abort(new Error('hung up'));
     expect((await failure).message).toBe('hung up');

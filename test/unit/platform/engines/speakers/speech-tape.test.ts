@@ -46,24 +46,22 @@ describe('the tape of speech', () => {
   });
 });
 
-describe('turns', () => {
-  it('are sorted without overlap for any input, speakers numbered by first appearance', () => {
-    const span = fc
-      .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 3 }))
-      .map(([startS, lengthS, speaker]) => ({ startS, endS: startS + lengthS, speaker }));
-    fc.assert(
-      fc.property(fc.array(span), (spans) => {
-        const turns = withoutOverlap(spans);
-        for (const [index, turn] of turns.entries()) {
-          expect(turn.endS).toBeGreaterThan(turn.startS);
-          if (index > 0) expect(turn.startS).toBeGreaterThanOrEqual(turns[index - 1]!.endS);
-        }
-        const seen = turns.map(({ speaker }) => speaker);
-        expect([...new Set(seen)]).toEqual([...new Set(seen)].toSorted((a, b) => a - b));
-        const covered = (list: readonly { startS: number; endS: number }[], atS: number): boolean =>
-          list.some(({ startS, endS }) => startS <= atS && atS < endS);
-        for (let atS = 0.5; atS < 60; atS += 1) expect(covered(turns, atS)).toBe(covered(spans, atS));
-      }),
-    );
-  });
+it('turns are sorted without overlap for any input, speakers numbered by first appearance', () => {
+  const span = fc
+    .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 3 }))
+    .map(([startS, lengthS, speaker]) => ({ startS, endS: startS + lengthS, speaker }));
+  fc.assert(
+    fc.property(fc.array(span), (spans) => {
+      const turns = withoutOverlap(spans);
+      for (const [index, turn] of turns.entries()) {
+        expect(turn.endS).toBeGreaterThan(turn.startS);
+        if (index > 0) expect(turn.startS).toBeGreaterThanOrEqual(turns[index - 1]!.endS);
+      }
+      const seen = turns.map(({ speaker }) => speaker);
+      expect([...new Set(seen)]).toEqual([...new Set(seen)].toSorted((a, b) => a - b));
+      const covered = (list: readonly { startS: number; endS: number }[], atS: number): boolean =>
+        list.some(({ startS, endS }) => startS <= atS && atS < endS);
+      for (let atS = 0.5; atS < 60; atS += 1) expect(covered(turns, atS)).toBe(covered(spans, atS));
+    }),
+  );
 });
