@@ -133,7 +133,13 @@ function Standing({ model, mayGet }: { readonly model: Model; readonly mayGet: M
   const client = useQueryClient();
   const someOf = useSomeOf();
   const { name, title, usedFor, isInstalled, bytes, licence } = model;
-  if (usedFor.length > 0) return <State color="offhook">{say(w.usedFor, { what: someOf(usedFor) })}</State>;
+  if (usedFor.length > 0)
+    // A badge would be cut.
+    return (
+      <Text size="sm" fw={600}>
+        {say(w.usedFor, { what: someOf(usedFor) })}
+      </Text>
+    );
   if (mayGet === 'no') return isInstalled ? <State>{w.installed}</State> : '–';
   return (
     <ConfirmButton
