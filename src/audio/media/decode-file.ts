@@ -1,35 +1,14 @@
-import { z } from 'zod';
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { type ByteSource, FileBytes, type DecodeBlocks } from '../byte-source.ts';
 import { MediaUnreadableError, MediaNeedsFfmpegError, MediaTooLongError } from '../errors.ts';
 import { encodeAudio } from '../codec.ts';
 import { Resampler } from '../resample.ts';
-import { type Container, CONTAINERS } from './container.ts';
+import type { Container } from './container.ts';
+import { type DecodeJob, decodedRateHz } from './decode-job.ts';
 import { decodeFlac } from '../flac/flac-decoder.ts';
 import { decodeMp3 } from './mp3-decoder.ts';
 import { decodeOgg } from './ogg-decoder.ts';
 import { decodeWebm } from './webm-decoder.ts';
-
-/** Decoded audio is mono, 16 bits, little-endian, at this rate. */
-export const decodedRateHz = 16_000;
-
-/** A job of the decoding thread. `outputPath` must not exist. */
-export const decodeJobSchema = z.object({
-  inputPath: z.string(),
-  container: z.enum(CONTAINERS),
-  outputPath: z.string(),
-  maxSeconds: z.number(),
-});
-export type DecodeJob = Readonly<z.infer<typeof decodeJobSchema>>;
-
-/** The thread's answer. */
-export const decodeResultSchema = z.union([
-  z.object({ type: z.literal('decoded') }),
-  /** `cause` is the decoder's own error, for the log. */
-  z.object({ type: z.literal('unreadable'), reason: z.string(), cause: z.string().optional() }),
-  z.object({ type: z.enum(['needs-ffmpeg', 'too-long', 'failed']), reason: z.string() }),
-]);
-export type DecodeResult = z.infer<typeof decodeResultSchema>;
 
 /**
  * Decodes a compressed file to a file of samples, in small pieces. Blocks its thread.

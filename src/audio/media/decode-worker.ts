@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
-import { decodeFile, decodeJobSchema, type DecodeResult } from './decode-file.ts';
+import { decodeFile } from './decode-file.ts';
+import { decodeJobSchema, type DecodeResult } from './decode-job.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
 // One file a thread: a decoder that a hostile file broke ends with it.

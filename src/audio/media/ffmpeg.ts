@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
 import type { Container } from './container.ts';
-import { type DecodeJob, decodedRateHz } from './decode-file.ts';
+import { type DecodeJob, decodedRateHz } from './decode-job.ts';
 import { MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
 /** Demuxers that have another name than their container. One is always named: guessing would let a playlist open other files. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { startWorker } from '../../kernel/entry-file.ts';
-import { type DecodeJob, type DecodeResult, decodeResultSchema } from './decode-file.ts';
+import { type DecodeJob, type DecodeResult, decodeResultSchema } from './decode-job.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 import { decodeWithFfmpeg, hasFfmpeg } from './ffmpeg.ts';
 

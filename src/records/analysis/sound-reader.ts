@@ -7,7 +7,7 @@ import { wavHeader } from '../../audio/wav.ts';
 import { RecordingCoder } from '../../audio/recording/recording-coder.ts';
 import { PLATFORM_LIMITS } from './wav-recording.ts';
 import { CONTAINERS, type Container, containerOf } from '../../audio/media/container.ts';
-import { decodedRateHz } from '../../audio/media/decode-file.ts';
+import { decodedRateHz } from '../../audio/media/decode-job.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import { pourIntoFile, readFileParts } from '../../kernel/file-streams.ts';
 

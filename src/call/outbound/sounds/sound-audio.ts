@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/errors.ts';
 import { type Container, containerOf } from '../../../audio/media/container.ts';
-import { decodedRateHz } from '../../../audio/media/decode-file.ts';
+import { decodedRateHz } from '../../../audio/media/decode-job.ts';
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import { joinSamples } from '../../../audio/samples.ts';

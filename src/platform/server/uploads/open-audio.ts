@@ -8,7 +8,7 @@ import { fetchFile, RemoteFileError, type RemoteFileOptions } from '../../../ker
 import { mixDownInterleaved } from '../../../audio/samples.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { containerOf } from '../../../audio/media/container.ts';
-import { decodedRateHz } from '../../../audio/media/decode-file.ts';
+import { decodedRateHz } from '../../../audio/media/decode-job.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/errors.ts';
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { decodeWavSamples, readWavLayout, WavError, type WavLayout, wavSampleBytes } from '../../../audio/wav.ts';
