@@ -281,16 +281,19 @@ export function contactOfCells(
   { limits, ...options }: ContactsOptions & { readonly limits: ContactLimits },
   seen: NumberSet,
 ): ContactRow {
+  const texts = new Map<string, string>();
   for (const [column, cell] of cells) {
     const isText = typeof cell === 'string';
     const problem = isText ? cellProblem(cell, limits.maxCellCharacters) : 'is neither text nor number';
-    if (problem === undefined) continue;
-    const value = isText ? cell : jsonOf(cell);
-    return refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
+    if (problem !== undefined) {
+      const value = isText ? cell : jsonOf(cell);
+      return refusedRow(line, `column ${column} ${problem}`, { column, value, accepted: textOf(limits) });
+    }
+    if (isText) texts.set(column, cell);
   }
-  const cellOf = (column: string): string => String(cells.get(column) ?? '').trim();
+  const cellOf = (column: string): string => texts.get(column)?.trim() ?? '';
   const named = variables.map(([column, name]) => [name, cellOf(column)] as const).filter(([, value]) => value !== '');
-  const given = { line, number: String(cells.get(number) ?? ''), zone: cellOf(zone), columns: { number, zone } };
+  const given = { line, number: texts.get(number) ?? '', zone: cellOf(zone), columns: { number, zone } };
   return contactOf({ ...given, variables: Object.fromEntries(named) }, options, seen);
 }
 

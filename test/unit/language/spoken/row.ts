@@ -22,7 +22,7 @@ export function row(kind: Row['kind'], text: string, value: string, said = false
 
 /** @param names of the digits, from 0 on */
 export function spokenDigits(digits: string, names: readonly string[]): string {
-  return [...digits].map((digit) => names[Number(digit)]!).join(' ');
+  return Array.from(digits, (digit) => names[Number(digit)]!).join(' ');
 }
 
 /** Pairs and triples as people say them. @param times the words for two and for three of a digit */
