@@ -100,7 +100,7 @@ function hintsFor(refused: NotPlaced | undefined): string[] {
 async function dialRunning(to: string, flags: DialFlags, print: (line: string) => void): Promise<AttemptView> {
   const { config } = readConfiguration();
   const { dataDir } = config.settings;
-  const url = flags.url ?? (await requireRunningGateways(dataDir))[0].url;
+  const url = flags.url ?? (await requireRunningGateways(dataDir, ', or add --simulate to call nobody'))[0].url;
   const options = { url, dataDir, idempotencyKey: flags.idempotencyKey, wait: flags.wait, print, view: new LiveView(print) };
   const place = (keys: ApiKeyBook): Promise<AttemptView> => placeCall(wishOf(to, flags), { ...options, keys });
   return withApiKeys(config, systemClock, silentLogger, place).catch((error: unknown): never => {

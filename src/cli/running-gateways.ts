@@ -266,12 +266,19 @@ export function addReloadCommand(program: Command): void {
     });
 }
 
-/** The live gateways of a data folder, one at least. @throws Error where there are none */
-export async function requireRunningGateways(dataDir: string): Promise<readonly [RunningGateway, ...RunningGateway[]]> {
+/**
+ * The live gateways of a data folder, one at least.
+ * @param orElse what else the user can do, behind the advice to start one
+ * @throws Error where there are none
+ */
+export async function requireRunningGateways(
+  dataDir: string,
+  orElse = '',
+): Promise<readonly [RunningGateway, ...RunningGateway[]]> {
   const [first, ...others] = await runningGateways(dataDir);
   if (first !== undefined) return [first, ...others];
   throw new Error(
-    `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder); start one with npx offhook start`,
+    `no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder); start one with npx offhook start${orElse}`,
   );
 }
 
