@@ -11,7 +11,7 @@ import { type ChatScript, readScript, type ScriptSettings } from '../rehearsal/c
 import { ChatView } from './chat/chat-view.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { readText } from './shell/files.ts';
-import { coloured, EXIT, printJson, printLine, printNote, UsageError } from './shell/output.ts';
+import { coloured, endWithReader, EXIT, printJson, printLine, printNote, UsageError } from './shell/output.ts';
 
 interface ChatFlags extends Omit<ScriptSettings, 'bot'> {
   readonly script?: readonly string[];
@@ -59,8 +59,7 @@ export function addChatCommand(program: Command): void {
     .option('--json', 'print one JSON object a line')
     .addHelpText('after', AFTER_HELP)
     .action(async (bot: string | undefined, flags: ChatFlags) => {
-      // `offhook chat … | head` has seen enough.
-      process.stdout.once('error', () => process.exit(EXIT.ok));
+      endWithReader();
       process.exit(await stayAwake(chat(bot, flags)));
     });
 }

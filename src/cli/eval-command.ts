@@ -21,7 +21,7 @@ import { SavedEvals, soundAt } from './eval/saved-evals.ts';
 import { storedKey } from './replay-command.ts';
 import { type Configuration, requireConfiguration } from './setup/configuration.ts';
 import { Progress } from './shell/progress.ts';
-import { countOption, EXIT, numberOption, printJson, ProblemList, UsageError } from './shell/output.ts';
+import { countOption, endWithReader, EXIT, numberOption, printJson, ProblemList, UsageError } from './shell/output.ts';
 
 interface EvalFlags {
   readonly runs?: number;
@@ -70,7 +70,7 @@ export function addEvalCommand(program: Command): void {
     .option('--no-save', 'keep no results in the data folder, where the console shows them')
     .option('--against <version>', 'compare with another version of the bots: a folder of bots, or a git revision')
     .action(async (suites: readonly string[], flags: EvalFlags) => {
-      process.stdout.once('error', () => process.exit(EXIT.ok));
+      endWithReader();
       process.exit(await stayAwake(evaluate(suites, flags)));
     });
   addKeepCommand(command);

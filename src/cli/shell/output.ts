@@ -4,6 +4,13 @@ import { styleText } from 'node:util';
 /** Exit codes of every command. */
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
 
+const end = (): never => process.exit(EXIT.ok);
+
+/** Ends the process in order once nobody reads on: `offhook chat … | head` has seen enough. */
+export function endWithReader(): void {
+  process.stdout.off('error', end).once('error', end);
+}
+
 /** Prints one JSON document as the last line of stdout. */
 export function printJson(document: unknown): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);

@@ -117,7 +117,6 @@ describe.runIf(chromiumProgram !== undefined)('bots and settings changed in the 
     await browser[Symbol.asyncDispose]();
     await bench[Symbol.asyncDispose]();
     rmSync(root, { recursive: true });
-    rmSync(alerts);
   });
 
   /** Clicks as a person would, counted. */

@@ -52,7 +52,14 @@ export function State({
   readonly children: ReactNode;
 }): ReactNode {
   return (
-    <Badge variant="light" color={color} c="var(--mantine-color-text)" tt="none" {...(title === undefined ? {} : { title })}>
+    <Badge
+      variant="light"
+      miw="max-content"
+      color={color}
+      c="var(--mantine-color-text)"
+      tt="none"
+      {...(title === undefined ? {} : { title })}
+    >
       {children}
     </Badge>
   );
