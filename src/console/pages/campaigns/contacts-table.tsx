@@ -1,9 +1,11 @@
-import { Box, Button, Drawer, Group, Select, Stack, Table, Text, TextInput } from '@mantine/core';
+import { Box, Button, Drawer, Group, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { get, query } from '../../api.ts';
-import { DataGrid, type GridColumn } from '../../parts/data-grid.tsx';
-import { Headings, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
+import { DataGrid, type GridCard, type GridColumn } from '../../parts/data-grid.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
+import { Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { useMay } from '../../session.tsx';
 import { say, useWords } from '../../words.ts';
 import { dispositionWords } from './disposition-words.ts';
@@ -20,6 +22,7 @@ export function ContactsTable({ id, isRunning }: { readonly id: string; readonly
   const w = useWords(campaignWords);
   const names = useWords(dispositionWords);
   const maySeeNumbers = useMay('numbers:read');
+  const isNarrow = useMediaQuery('(max-width: 48em)');
   const [state, setState] = useState('');
   const [disposition, setDisposition] = useState('');
   const [typed, setTyped] = useState('');
@@ -89,6 +92,7 @@ export function ContactsTable({ id, isRunning }: { readonly id: string; readonly
           label={w.figureContacts}
           rows={contacts}
           columns={columns}
+          card={isNarrow ? CARD : undefined}
           open={setChosen}
           total={hasNextPage ? 'unknown' : contacts.length}
           loadMore={hasNextPage && !isFetchingNextPage ? loadMore : undefined}
@@ -136,6 +140,39 @@ const COLUMNS = [
   },
 ] as const satisfies readonly (Omit<GridColumn<Contact>, 'title'> & { readonly word: string })[];
 
+/** A contact on a phone: who, and how often they were called; then how it stands. */
+const CARD: GridCard<Contact> = {
+  heightPx: 60,
+  show: (contact) => (
+    <>
+      <Group justify="space-between" wrap="nowrap">
+        <ContactNumber contact={contact} />
+        <CallCount contact={contact} />
+      </Group>
+      <Text size="sm" truncate>
+        <ContactState state={contact.state} />
+        {contact.disposition === null ? null : ' · '}
+        <Disposition contact={contact} />
+        {contact.dueAt === null || contact.state === 'leased' ? null : (
+          <>
+            {' · '}
+            <Moment at={contact.dueAt} />
+          </>
+        )}
+      </Text>
+    </>
+  ),
+};
+
+function CallCount({ contact: { attempts } }: { readonly contact: Contact }): ReactNode {
+  const w = useWords(campaignWords);
+  return (
+    <Text size="sm" c="dimmed" className="figures">
+      {w.calls} {attempts}
+    </Text>
+  );
+}
+
 function ContactNumber({ contact }: { readonly contact: Contact }): ReactNode {
   const w = useWords(campaignWords);
   return (
@@ -170,23 +207,28 @@ function ContactCalls({ id, contact }: { readonly id: string; readonly contact: 
       )}
       {data.attempts.length === 0 ? <Text>{w.noCalls}</Text> : null}
       {data.attempts.length === 0 ? null : (
-        <Table>
-          <Headings names={[w.when, w.disposition, w.call]} />
-          <Table.Tbody>
-            {data.attempts.map(({ id: attempt, createdAt, placedAt, disposition, answeredAt, state }) => (
-              <Table.Tr key={attempt}>
-                <Table.Td>
-                  <Moment at={placedAt ?? createdAt} />
-                </Table.Td>
-                <Table.Td>
+        <PlainTable
+          label={w.calls}
+          rows={data.attempts}
+          keyOf={({ id: attempt }) => attempt}
+          columns={[
+            { title: w.when, renderCell: ({ placedAt, createdAt }) => <Moment at={placedAt ?? createdAt} /> },
+            {
+              title: w.disposition,
+              renderCell: ({ id: attempt, disposition, state }) => (
+                <>
                   {disposition === null ? state : names[disposition]}
                   {disposition === 'refused' ? <Why attempt={attempt} /> : null}
-                </Table.Td>
-                <Table.Td>{answeredAt === null ? '–' : <CallLink id={attempt}>{w.openCall}</CallLink>}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+                </>
+              ),
+            },
+            {
+              title: w.call,
+              renderCell: ({ id: attempt, answeredAt }) =>
+                answeredAt === null ? '–' : <CallLink id={attempt}>{w.openCall}</CallLink>,
+            },
+          ]}
+        />
       )}
     </Stack>
   );

@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useFormat } from '../../parts/format.ts';
+import { PlainTable } from '../../parts/plain-table.tsx';
 import { say, useWords } from '../../words.ts';
 import type { RowProblem } from './queries.ts';
 import { campaignWords } from './words.ts';
@@ -93,34 +94,25 @@ export function ProblemRows({ file, problems }: { readonly file: File; readonly 
           {w.downloadBroken}
         </Button>
       </Group>
-      <Table.ScrollContainer minWidth={640}>
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th ta="right">{w.row}</Table.Th>
-              <Table.Th>{w.column}</Table.Th>
-              <Table.Th miw={110}>{w.value}</Table.Th>
-              <Table.Th>{w.wrong}</Table.Th>
-              <Table.Th>{w.accepted}</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {problems.slice(0, SHOWN).map(({ line, column, value, reason, accepted }) => (
-              <Table.Tr key={line}>
-                <Table.Td ta="right" className="figures">
-                  {line}
-                </Table.Td>
-                <Table.Td>{column}</Table.Td>
-                <Table.Td ff="monospace" className="wrap">
-                  {value}
-                </Table.Td>
-                <Table.Td>{reason}</Table.Td>
-                <Table.Td>{accepted}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <PlainTable
+        label={w.brokenRows}
+        rows={problems.slice(0, SHOWN)}
+        keyOf={({ line }) => String(line)}
+        columns={[
+          { title: w.row, renderCell: ({ line }) => line, atEnd: true },
+          { title: w.column, renderCell: ({ column }) => column },
+          {
+            title: w.value,
+            renderCell: ({ value }) => (
+              <Text fz="sm" ff="monospace" className="wrap">
+                {value}
+              </Text>
+            ),
+          },
+          { title: w.wrong, renderCell: ({ reason }) => reason },
+          { title: w.accepted, renderCell: ({ accepted }) => accepted },
+        ]}
+      />
       {problems.length > SHOWN ? <Text fz="sm">{say(w.moreRows, { count: format.number(problems.length - SHOWN) })}</Text> : null}
     </Stack>
   );

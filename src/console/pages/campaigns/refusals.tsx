@@ -1,9 +1,10 @@
 import { words, say, useWords } from '../../words.ts';
-import { Accordion, Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Accordion, Anchor, Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useFormat } from '../../parts/format.ts';
-import { Headings, Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
+import { Empty, Failure, Loading, Moment } from '../../parts/states.tsx';
 import { type Progress, useAttempts, useDecision } from './queries.ts';
 import { campaignWords } from './words.ts';
 
@@ -152,29 +153,23 @@ function RefusedCalls({ id, cause }: { readonly id: string; readonly cause: stri
   if (data === undefined) return error === null ? <Loading /> : <Failure error={error} retry={() => void refetch()} />;
   if (data.attempts.length === 0) return <Text fz="sm">{w.putOffOnly}</Text>;
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table>
-        <Headings names={[w.when, w.number, w.rule]} />
-        <Table.Tbody>
-          {data.attempts.map(({ id: attempt, createdAt, to }) => (
-            <Table.Tr key={attempt}>
-              <Table.Td>
-                <Moment at={createdAt} />
-              </Table.Td>
-              <Table.Td className="figures">{to === '' ? w.erased : to}</Table.Td>
-              <Table.Td>
-                <Why attempt={attempt} />
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <PlainTable
+        label={w.rule}
+        rows={data.attempts}
+        keyOf={({ id: attempt }) => attempt}
+        columns={[
+          { title: w.when, renderCell: ({ createdAt }) => <Moment at={createdAt} /> },
+          { title: w.number, renderCell: ({ to }) => <span className="figures">{to === '' ? w.erased : to}</span> },
+          { title: w.rule, renderCell: ({ id: attempt }) => <Why attempt={attempt} /> },
+        ]}
+      />
       {data.next === null ? null : (
         <Text fz="xs" c="dimmed">
           {w.firstFifty}
         </Text>
       )}
-    </Table.ScrollContainer>
+    </>
   );
 }
 

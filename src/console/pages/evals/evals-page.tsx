@@ -1,10 +1,11 @@
-import { Anchor, Badge, Group, ScrollArea, Table, Text } from '@mantine/core';
+import { Anchor, Badge, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { EvalListView, EvalSummaryView } from '../../../http/api/evals/eval-routes.ts';
 import { get } from '../../api.ts';
-import { Empty, Failure, Headings, Loading, Moment, Page } from '../../parts/states.tsx';
+import { PlainTable } from '../../parts/plain-table.tsx';
+import { Empty, Failure, Loading, Moment, Page } from '../../parts/states.tsx';
 import { say, useWords } from '../../words.ts';
 import { evalsWords } from './words.ts';
 
@@ -27,48 +28,55 @@ export function EvalsPage(): ReactNode {
       {data === undefined && error === null ? <Loading /> : null}
       {data?.runs.length === 0 ? <Empty title={w.none}>{w.noneHint}</Empty> : null}
       {data === undefined || data.runs.length === 0 ? null : (
-        <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-          <Table verticalSpacing="sm" miw={680}>
-            <Headings names={[w.when, w.bot, w.version, w.depth, w.result, w.change]} />
-            <Table.Tbody>
-              {data.runs.flatMap((run) =>
-                run.suites.map((suite) => <Row key={`${run.id} ${suite.path}`} run={run} suite={suite} />),
-              )}
-            </Table.Tbody>
-          </Table>
-        </ScrollArea>
+        <PlainTable
+          label={w.title}
+          rows={data.runs.flatMap((run) => run.suites.map((suite) => ({ run, suite })))}
+          keyOf={({ run, suite }) => `${run.id} ${suite.path}`}
+          columns={[
+            {
+              title: w.when,
+              renderCell: ({ run }) => (
+                <Anchor component={Link} href={`/evals/${run.id}`} fw={600} fz="sm">
+                  <Moment at={run.startedAt} />
+                </Anchor>
+              ),
+            },
+            { title: w.bot, renderCell: ({ suite }) => suite.bot },
+            { title: w.version, renderCell: ({ run, suite }) => <Version run={run} suite={suite} /> },
+            { title: w.depth, renderCell: ({ run }) => run.depth },
+            { title: w.result, renderCell: ({ suite }) => <Passed suite={suite} /> },
+            { title: w.change, renderCell: ({ run, suite }) => <Change suite={suite} stopped={run.stopped} /> },
+          ]}
+        />
       )}
     </Page>
   );
 }
 
-function Row({ run, suite }: { readonly run: EvalSummaryView; readonly suite: Suite }): ReactNode {
+function Version({ run, suite }: { readonly run: EvalSummaryView; readonly suite: Suite }): ReactNode {
   const w = useWords(evalsWords);
-  const { verdicts } = suite;
-  const all = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
-  const isGreen = verdicts.passed === all;
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Anchor component={Link} href={`/evals/${run.id}`} fw={600}>
-          <Moment at={run.startedAt} />
-        </Anchor>
-      </Table.Td>
-      <Table.Td>{suite.bot}</Table.Td>
-      <Table.Td className="figures">
-        {suite.version === '' ? '–' : suite.version}
-        {run.draft === true ? ` (${w.draft})` : ''}
-      </Table.Td>
-      <Table.Td>{run.depth}</Table.Td>
-      <Table.Td>
-        <Badge color={isGreen ? 'green' : 'red'} variant="light" c="var(--mantine-color-text)" tt="none" fw={500}>
-          {say(w.passedOf, { passed: verdicts.passed ?? 0, all })}
-        </Badge>
-      </Table.Td>
-      <Table.Td>
-        <Change suite={suite} stopped={run.stopped} />
-      </Table.Td>
-    </Table.Tr>
+    <span className="figures">
+      {suite.version === '' ? '–' : suite.version}
+      {run.draft === true ? ` (${w.draft})` : ''}
+    </span>
+  );
+}
+
+function Passed({ suite: { verdicts } }: { readonly suite: Suite }): ReactNode {
+  const w = useWords(evalsWords);
+  const all = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+  return (
+    <Badge
+      color={verdicts.passed === all ? 'green' : 'red'}
+      variant="light"
+      c="var(--mantine-color-text)"
+      tt="none"
+      fw={500}
+      miw="max-content"
+    >
+      {say(w.passedOf, { passed: verdicts.passed ?? 0, all })}
+    </Badge>
   );
 }
 
