@@ -105,7 +105,7 @@ function Actions({
       </Text>
     );
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap="xs">
       <ConfirmButton
         size="xs"
         label={w.newLink}

@@ -1,11 +1,12 @@
-import { Alert, Anchor, Badge, Button, Group, Progress, ScrollArea, Select, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Button, Group, Progress, Select, Stack, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Link } from 'wouter';
 import type { BotEvalView } from '../../../../http/api/bots/bot-eval-routes.ts';
 import type { EvalRunView } from '../../../../http/api/evals/eval-routes.ts';
 import { get, post, remove } from '../../../api.ts';
-import { Failure, Headings, Moment } from '../../../parts/states.tsx';
+import { PlainTable } from '../../../parts/plain-table.tsx';
+import { Failure, Moment } from '../../../parts/states.tsx';
 import { useMay } from '../../../session.tsx';
 import { say, useWords } from '../../../words.ts';
 import { type EvalsWords, evalsWords } from '../../evals/words.ts';
@@ -103,9 +104,15 @@ function Standing({ standing: { state, calls, of, problem } }: { readonly standi
 }
 
 type Scenario = EvalRunView['scenarios'][number];
-type Change = 'worse' | 'better' | 'same' | 'alone';
-const ORDER: readonly Change[] = ['worse', 'better', 'same', 'alone'];
-const COLORS = { worse: 'red', better: 'green', same: 'gray', alone: 'gray' } as const;
+const COLORS = { worse: 'red', better: 'green', same: 'gray' } as const;
+type Change = keyof typeof COLORS;
+const ORDER: readonly Change[] = ['worse', 'better', 'same'];
+
+interface Row {
+  readonly scenario: Scenario;
+  /** Against the published version; `same` where that was called alone. */
+  readonly change: Change;
+}
 
 /** What a finished run found, worse scenarios first. */
 function Result({ run: id, isStale }: { readonly run: string; readonly isStale: boolean }): ReactNode {
@@ -119,7 +126,7 @@ function Result({ run: id, isStale }: { readonly run: string; readonly isStale: 
   if (error !== null) return <Failure error={error} />;
   if (run === undefined) return null;
   const isDraft = run.draft === true;
-  const rows = run.scenarios.map((scenario) => ({ scenario, change: isDraft ? changeOf(scenario) : 'alone' }) as const);
+  const rows: readonly Row[] = run.scenarios.map((scenario) => ({ scenario, change: changeOf(scenario) }));
   const count = (change: Change): number => rows.filter((row) => row.change === change).length;
   const passed = run.scenarios.filter(({ verdict }) => verdict === 'passed').length;
   const facts = [
@@ -141,39 +148,43 @@ function Result({ run: id, isStale }: { readonly run: string; readonly isStale: 
         </Anchor>
       </Group>
       {isStale ? <Text size="sm">{w.evalStale}</Text> : null}
-      <ScrollArea type="auto" viewportProps={{ tabIndex: 0 }}>
-        <Table verticalSpacing={6} miw={isDraft ? 460 : 320}>
-          <Headings names={[e.scenario, ...(isDraft ? [w.evalChange, w.evalDraft, w.evalNow] : [e.verdict])]} />
-          <Table.Tbody>
-            {rows
-              .toSorted((one, other) => ORDER.indexOf(one.change) - ORDER.indexOf(other.change))
-              .map(({ scenario, change }) => (
-                <Table.Tr key={`${scenario.bot} ${scenario.where}`}>
-                  <Table.Td>{scenario.name}</Table.Td>
-                  {change === 'alone' ? null : (
-                    <Table.Td>
-                      <Badge color={COLORS[change]} variant="light" c="var(--mantine-color-text)" tt="none" fw={500}>
-                        {w[change]}
-                      </Badge>
-                    </Table.Td>
-                  )}
-                  <Table.Td>{verdictText(e, scenario.verdict, scenario)}</Table.Td>
-                  {change === 'alone' ? null : (
-                    <Table.Td>
-                      {scenario.before === undefined ? '–' : verdictText(e, scenario.before, scenario.callsBefore)}
-                    </Table.Td>
-                  )}
-                </Table.Tr>
-              ))}
-          </Table.Tbody>
-        </Table>
-      </ScrollArea>
+      <PlainTable
+        label={e.scenario}
+        rows={rows.toSorted((one, other) => ORDER.indexOf(one.change) - ORDER.indexOf(other.change))}
+        keyOf={({ scenario }) => `${scenario.bot} ${scenario.where}`}
+        columns={[
+          { title: e.scenario, renderCell: ({ scenario }) => scenario.name },
+          ...(isDraft ? [{ title: w.evalChange, renderCell: ({ change }: Row) => <ChangeBadge change={change} /> }] : []),
+          {
+            title: isDraft ? w.evalDraft : e.verdict,
+            renderCell: ({ scenario }) => verdictText(e, scenario.verdict, scenario),
+          },
+          ...(isDraft
+            ? [
+                {
+                  title: w.evalNow,
+                  renderCell: ({ scenario: { before, callsBefore } }: Row) =>
+                    before === undefined ? '–' : verdictText(e, before, callsBefore),
+                },
+              ]
+            : []),
+        ]}
+      />
     </Stack>
   );
 }
 
+function ChangeBadge({ change }: Pick<Row, 'change'>): ReactNode {
+  const w = useWords(editWords);
+  return (
+    <Badge color={COLORS[change]} variant="light" c="var(--mantine-color-text)" tt="none" fw={500} miw="max-content">
+      {w[change]}
+    </Badge>
+  );
+}
+
 /** By the share of calls that passed; without calls of both versions nothing is said to have changed. */
-function changeOf({ passed, runs, callsBefore }: Scenario): 'worse' | 'better' | 'same' {
+function changeOf({ passed, runs, callsBefore }: Scenario): Change {
   if (callsBefore === undefined || callsBefore.runs === 0 || runs === 0) return 'same';
   const difference = passed / runs - callsBefore.passed / callsBefore.runs;
   return difference === 0 ? 'same' : difference > 0 ? 'better' : 'worse';
