@@ -140,36 +140,34 @@ const COLUMNS = [
   },
 ] as const satisfies readonly (Omit<GridColumn<Contact>, 'title'> & { readonly word: string })[];
 
+const CARD: GridCard<Contact> = { heightPx: 60, show: (contact) => <ContactCard contact={contact} /> };
+
 /** A contact on a phone: who, and how often they were called; then how it stands. */
-const CARD: GridCard<Contact> = {
-  heightPx: 60,
-  show: (contact) => (
+function ContactCard({ contact }: { readonly contact: Contact }): ReactNode {
+  const w = useWords(campaignWords);
+  const { state, disposition, dueAt, attempts } = contact;
+  return (
     <>
-      <Group justify="space-between" wrap="nowrap">
-        <ContactNumber contact={contact} />
-        <CallCount contact={contact} />
+      <Group justify="space-between" wrap="nowrap" className="figures">
+        <Text size="sm" fw={500}>
+          {shownNumber(contact, w.erased)}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {w.calls} {attempts}
+        </Text>
       </Group>
       <Text size="sm" truncate>
-        <ContactState state={contact.state} />
-        {contact.disposition === null ? null : ' · '}
+        <ContactState state={state} />
+        {disposition === null ? null : ' · '}
         <Disposition contact={contact} />
-        {contact.dueAt === null || contact.state === 'leased' ? null : (
+        {dueAt === null || state === 'leased' ? null : (
           <>
             {' · '}
-            <Moment at={contact.dueAt} />
+            <Moment at={dueAt} />
           </>
         )}
       </Text>
     </>
-  ),
-};
-
-function CallCount({ contact: { attempts } }: { readonly contact: Contact }): ReactNode {
-  const w = useWords(campaignWords);
-  return (
-    <Text size="sm" c="dimmed" className="figures">
-      {w.calls} {attempts}
-    </Text>
   );
 }
 
