@@ -8,6 +8,7 @@ import { chromiumProgram } from '../test/support/console.ts';
 const [folder = '.'] = process.argv.slice(2);
 /** Picture of a test, by the name it has in the documents. */
 const PICTURES = {
+  'console-overview': 'overview-light',
   'console-call': 'call-light',
   'console-live': 'live-call-taken-over-light',
   'console-bot': 'bot-flow-light',
