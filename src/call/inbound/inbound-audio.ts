@@ -250,11 +250,17 @@ export class InboundAudio {
     }
   }
 
-  /** The caller's words; empty when the recogniser heard the bot. */
+  /** The caller's words; empty when the recogniser heard the bot, or no word. */
   #said(whole: string, nowMs: number): string {
-    const text = bounded(whole);
+    const text = withoutSigns(bounded(whole));
     return this.#echo.repeats(text, nowMs) ? '' : text;
   }
+}
+
+/** Models write signs for noise, such as "♪♪♪": they are no words. */
+function withoutSigns(text: string): string {
+  const words = text.replaceAll(/[♩♪♫♬]+\s*/gu, '');
+  return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
 
 function bounded(text: string): string {

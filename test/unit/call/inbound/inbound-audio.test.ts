@@ -61,6 +61,20 @@ it('takes the end of a text that is longer than anybody speaks', () => {
   );
 });
 
+it.each([
+  ['♪♪♪', ''],
+  ['…', ''],
+  ['♪ at ten, please', 'at ten, please'],
+  ['#2', '#2'],
+  ['हाँ', 'हाँ'],
+])('reads %o of a recogniser as %o: signs for noise are no words', (text, said) => {
+  const texts: string[] = [];
+  const detector = { process: () => ({ voiced: false, speechLike: 0 }), close: () => undefined };
+  const ear = new InboundAudio(detector, new EchoGuard(), (event) => event.type === 'partial' && texts.push(event.text));
+  ear.words({ type: 'partial', seg: 1, text }, 0);
+  expect(texts).toEqual([said]);
+});
+
 it('takes noise out of what the recogniser hears, lost audio included, and leaves the recording and the detector alone', () => {
   const [recorded, detected, heard]: [number[], number[], number[]] = [[], [], []];
   let isClosed = false;
