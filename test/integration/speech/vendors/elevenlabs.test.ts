@@ -311,7 +311,7 @@ describe('synthesis by ElevenLabs', () => {
     { status: 429, detail: { status: 'system_busy', message: 'busy' }, code: 'OFFHOOK_SPEECH_BUSY', requests: 3 },
     { status: 503, detail: 'down', code: 'OFFHOOK_SPEECH_UNAVAILABLE', requests: 3 },
   ])('throws a typed error for $status', async ({ status, detail, code, requests }) => {
-    await using world = await start({ speechFault: () => ({ status, detail }), times: 8 });
+    await using world = await start({ speechFault: () => ({ status, detail }) });
     const failure = await failureOf(audioOf(world.synthesizer.speak(sentence, signal)));
     expect(failure).toMatchObject({ code, status });
     expect(failure.message).not.toContain('xi-key');
@@ -327,7 +327,7 @@ describe('synthesis by ElevenLabs', () => {
   });
 
   it('tries again when the connection is reset before the answer, and not after some audio', async () => {
-    await using world = await start({ speechFault: (index) => (['reset', undefined, 'break'] as const)[index], times: 8 });
+    await using world = await start({ speechFault: (index) => (['reset', undefined, 'break'] as const)[index] });
     expect(await audioOf(world.synthesizer.speak(sentence, signal))).not.toHaveLength(0);
     expect(world.server.requests).toHaveLength(2);
     const failure = await failureOf(audioOf(world.synthesizer.speak(sentence, signal)));
