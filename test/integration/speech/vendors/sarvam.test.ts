@@ -25,7 +25,7 @@ interface World extends AsyncDisposable {
 type Options = Partial<SarvamServerOptions> & { readonly texts?: readonly string[]; readonly times?: number };
 
 async function startWorld(
-  { texts = [], times = 8, ...options }: Options = {},
+  { texts = [], times = 3, ...options }: Options = {},
   settings: Record<string, unknown> = {},
 ): Promise<World> {
   const engines = scriptedEngines(...texts);

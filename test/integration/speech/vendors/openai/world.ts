@@ -19,7 +19,7 @@ export async function startWorld(
   options: Partial<OpenAiServerOptions> & { readonly texts?: readonly string[] } = {},
   settings: Record<string, unknown> = {},
   /** How many times as fast the vendor's clock goes: its waits and limits are that much shorter. */
-  times = options.fault === undefined && options.socketFault === undefined ? 1 : 8,
+  times = options.fault === undefined && options.socketFault === undefined ? 1 : 3,
 ): Promise<World> {
   const engines = scriptedEngines(...(options.texts ?? []));
   const server = await startOpenAi({ engines, ...options });
