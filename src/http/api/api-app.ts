@@ -58,6 +58,12 @@ declare module 'fastify' {
 /** An application for API routes: their zod schemas give the types of handlers. */
 export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
 
+/** Writes what somebody did over the API into the audit log, where one is kept. */
+export function noting(audit: ApiDeps['audit']) {
+  return async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
+    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+}
+
 /**
  * What a route of the API declares.
  * @param config its scope, or further settings with it

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { BotVersionsError, revisionOf } from '../../../config/bot-versions.ts';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
-import type { Principal } from '../system/api-keys.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import { checkedDraft, DRAFT_BODY_BYTES, draftText, draftViewOf, editable, refuseOthers } from './bot-drafts.ts';
 import { botOfTenant, graphView } from './bot-routes.ts';
 import { hideAddresses, restoreAddresses } from './hidden-addresses.ts';
@@ -27,8 +26,7 @@ const publication = z.strictObject({
 export function botEditRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): void {
   const editing = orders?.editing;
   if (orders === undefined || editing === undefined) return;
-  const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const noted = noting(audit);
   app.get(
     '/bots/:name/source',
     about('bots:write', 'The file of a bot, or one of its versions, as it is written', {

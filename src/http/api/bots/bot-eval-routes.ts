@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { isoTime } from '../views.ts';
 import { DRAFT_BODY_BYTES, draftText, soundDraft } from './bot-drafts.ts';
@@ -38,8 +38,7 @@ const begin = z.strictObject({
 export function botEvalRoutes(app: ApiApp, { bots: orders, audit }: ApiDeps): void {
   const evals = orders?.evals;
   if (orders === undefined || evals === undefined) return;
-  const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const noted = noting(audit);
   app.get(
     '/bots/:name/evals',
     about('bots:read', 'How the latest run of a bot’s suites goes that was begun over the API', {

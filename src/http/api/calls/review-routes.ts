@@ -4,7 +4,7 @@ import { finding, REASONS } from '../../../records/attention.ts';
 import { isStorable } from '../../../records/record.ts';
 import type { Comment, ListedReview, Review, ReviewQuery } from '../../../records/reviews.ts';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { isoTime, numbersFor, textsFor, viewOf } from '../views.ts';
 import { callCountView } from './call-views.ts';
@@ -58,8 +58,7 @@ export const callReviewView = z.object({ review: reviewView.nullable(), comments
 /** Calls that deserve a look: the list, what people decide about a call, and comments. */
 export function reviewRoutes(app: ApiApp, { store, clock, audit }: ApiDeps): void {
   const { reviews } = store;
-  const note = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const note = noting(audit);
   const ofCall = async (principal: Principal, id: string): Promise<z.output<typeof callReviewView>> => {
     const { tenantId } = principal;
     const [review, comments] = [await reviews.get(tenantId, id), await reviews.comments(tenantId, id)];

@@ -4,7 +4,7 @@ import { newId } from '../../../kernel/ids.ts';
 import type { Member, MemberChange } from '../../../records/members.ts';
 import { SCOPES_OF } from '../../session/session-views.ts';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { isoTime } from '../views.ts';
 import type { MemberOrders } from './settings-orders.ts';
@@ -23,8 +23,7 @@ const role = z.enum(ROLES);
 export function memberRoutes(app: ApiApp, { settings, audit, clock }: ApiDeps): void {
   const orders = settings?.members;
   if (orders === undefined) return;
-  const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const noted = noting(audit);
   const found = async (principal: Principal, id: string): Promise<Member> => {
     refuseTenant(principal);
     const member = await orders.members.get(principal.tenantId, id);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { botsOfTenant } from '../../../config/bots.ts';
 import { DEFAULT_TENANT } from '../../../config/tenant-id.ts';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import { shownText } from '../bots/bot-views.ts';
 import type { Principal } from '../system/api-keys.ts';
 import { numbersFor } from '../views.ts';
@@ -14,8 +14,7 @@ const CHECKS_WITHIN_MS = 120_000;
 /** Carriers and numbers of the gateway: served to the operator alone (the tenant `default`). */
 export function settingRoutes(app: ApiApp, { settings, bots: orders, audit, clock }: ApiDeps): void {
   if (settings === undefined) return;
-  const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const noted = noting(audit);
   app.get(
     '/carriers',
     about('settings:read', 'Carriers, and the numbers that bots answer', { response: { 200: carriersView } }),

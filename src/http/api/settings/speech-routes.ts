@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { RequestRefused } from '../../problem.ts';
-import { about, type ApiApp, type ApiDeps } from '../api-app.ts';
-import type { Principal } from '../system/api-keys.ts';
+import { about, type ApiApp, type ApiDeps, noting } from '../api-app.ts';
 import { isoTime, optionalTime } from '../views.ts';
 import { type ModelJob, ModelJobs } from './model-job.ts';
 import { refuseTenant } from './setting-routes.ts';
@@ -16,8 +15,7 @@ const TRIAL_WITHIN_MS = 60_000;
 export function speechRoutes(app: ApiApp, { settings, audit, clock }: ApiDeps): void {
   if (settings === undefined) return;
   const { models, trySpeech } = settings;
-  const noted = async ({ id: by, tenantId }: Principal, action: string, subject: string): Promise<void> =>
-    audit?.add({ by, tenantId, action, subject, outcome: 'done' });
+  const noted = noting(audit);
   app.get(
     '/speech',
     about('settings:read', 'Speech vendors and models, with what is known of their cost and errors', {
@@ -88,7 +86,7 @@ function modelJobRoutes(
   app: ApiApp,
   jobs: ModelJobs,
   list: () => Promise<readonly { readonly name: string }[]>,
-  noted: (principal: Principal, action: string, subject: string) => Promise<void>,
+  noted: ReturnType<typeof noting>,
 ): void {
   app.addHook('onClose', async () => void jobs.cancel());
   app.get(
